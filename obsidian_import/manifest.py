@@ -9,7 +9,7 @@ manifest of a vault is the union of all files, so two machines never conflict. A
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import orjson
@@ -17,21 +17,18 @@ import orjson
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One file of one run: what it was, what it is to become, and every reason for it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One file: what it is, what it is to become, and every reason for it. Reversing swaps before and after."""
 
-    run: str
-    n: int
-    """Number of the entry in its run, from 0."""
     path: str
-    """Relative to the vault, with `/`, as it was at that time."""
+    """Relative to the vault, with `/`; empty for an original that `--move` takes away."""
     before: str | None
-    """Digest of the bytes on disk before; None: there was no file."""
+    """Digest of the bytes on disk before; None: there is no file."""
     after: str | None
-    """Digest of the bytes we left; None: no file."""
+    """Digest of the bytes to leave; None: no file."""
     base: str | None = None
-    """Digest of the text we generated (before a merge); None when the note is gone by our doing."""
+    """Digest of the text we generated (before a merge with a person's edits); None when our doing removes the note."""
     key: str = ""
     """Identity of the talk; empty for attachments and other files."""
     part: int = 1
@@ -45,13 +42,24 @@ class Entry:
     source: str = ""
     assets: tuple[str, ...] = ()
     """Paths of the attachments the note needs."""
-    mode: int | None = None
-    """Permission bits of the file before."""
     reverses: tuple[str, int] | None = None
     """(run, n) of the entry that this one takes back."""
     moved: Mapping[str, Any] | None = None
-    """For an original that `--move` took away: from, kept, mode, mtime_ns. Then `path` is empty."""
+    """For `--move`: from, kept, mode, mtime_ns, size."""
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(Change):
+    """A change as run number `n` of a run recorded it."""
+
+    run: str
+    n: int
+    mode: int | None = None
+    """Permission bits of the file before."""
+
+
+FIELDS = tuple(f.name for f in fields(Entry))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +170,12 @@ def run_record(run: Run) -> dict[str, Any]:
 def intent_record(entry: Entry) -> dict[str, Any]:
     """One entry; fields that say nothing are left out."""
     record: dict[str, Any] = {"record": "intent", "before": entry.before, "after": entry.after}
-    for name in Entry.__slots__:
+    for name in FIELDS:
         value = getattr(entry, name)
-        if value or (name == "n" or (name == "part" and value != 1)):
+        if value or name == "n":
             record[name] = value
     if entry.part == 1:
-        record.pop("part", None)
+        del record["part"]
     return record
 
 
@@ -225,7 +233,7 @@ def _take(record: Any, runs: dict[str, Run], entries: dict[str, list[Entry]]) ->
             counts=record.get("counts", {}),
         )
     elif kind == "intent":
-        known = {k: v for k, v in record.items() if k in Entry.__slots__}
+        known = {k: v for k, v in record.items() if k in FIELDS}
         known.setdefault("path", "")
         for name in ("edits", "assets"):
             if name in known:
@@ -247,7 +255,6 @@ def fold(runs: Iterable[Run], damaged: tuple[tuple[str, int], ...] = ()) -> Mani
     runs = tuple(runs)
     notes: dict[tuple[str, int], NoteState] = {}
     files: dict[str, Entry] = {}
-    refused: set[tuple[str, int]] = set()
     for run in runs:
         for entry in run.carried_out():
             if entry.key:
@@ -255,11 +262,16 @@ def fold(runs: Iterable[Run], damaged: tuple[tuple[str, int], ...] = ()) -> Mani
                 notes[entry.key, entry.part] = state
             elif entry.path:
                 files[entry.path] = entry
-        refused.update(run.refused)
     # Newest first: a reversal counts only while nothing later has reversed the reversal itself.
     taken_back: set[tuple[str, int]] = set()
     for run in reversed(runs):
         for entry in run.carried_out():
             if entry.reverses and (run.id, entry.n) not in taken_back:
                 taken_back.add(entry.reverses)
+    refused = {
+        place
+        for run in runs
+        if not run.entries or any((run.id, e.n) not in taken_back for e in run.carried_out())
+        for place in run.refused
+    }
     return Manifest(runs, notes, files, frozenset(taken_back), frozenset(refused), damaged)
