@@ -1,0 +1,324 @@
+r"""What a chat client writes, as the Markdown Obsidian reads: terminal codes out, maths in dollars, headings lowered.
+
+`\(x\)` and `\[x\]` become `$x$` and `$$x$$`; a dollar of money that could pair up with another is escaped; a heading
+sinks below the heading of its message. All of it outside code only, and every rule prefers to leave a text alone.
+Pure text in, text out; a text without any of the signs costs a few scans for single characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+# ------------------------------------------------------------------ terminals
+
+_TERMINAL = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|(?=\x1b)|\Z)"  # OSC, DCS, SOS, PM, APC: titles, links
+    r"|\x1b[ -/]*[0-~]"  # two-character escapes
+    r"|\x9b[0-?]*[ -/]*[@-~]"  # CSI in one character
+    r"|[^\n\x08]?\x08"  # overstrike, as manual pages print bold
+    r"|[\x07\x0e\x0f\x1b\x9b]"  # bell, shifts, an escape cut off
+)
+
+
+def terminal(text: str) -> str:
+    """`text` as a terminal shows it: colours, cursor moves, titles, bells and overstrikes taken out; LF line ends."""
+    if "\x1b" in text or "\x08" in text or "\x9b" in text or "\x07" in text or "\x0e" in text or "\x0f" in text:
+        text = _TERMINAL.sub("", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
+
+
+# ------------------------------------------------------------------ where code is
+
+_OPEN = re.compile(
+    r"^(?P<pre>(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])))*)(?P<pad>[ \t]*)(?P<mark>`{3,}(?=[^`\n]*$)|~{3,})",
+    re.MULTILINE,
+)
+_LIST = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
+
+
+def fences(text: str) -> list[tuple[int, int]]:
+    """Where fenced code stands: from the start of its opening line to the end of its closing one (or of the text).
+
+    Fences of both kinds and any length, in quotes and lists; an unclosed one reaches to the end of its container.
+    """
+    found: list[tuple[int, int]] = []
+    if "```" not in text and "~~~" not in text:
+        return found
+    at = 0
+    while (opening := _OPEN.search(text, at)) is not None:
+        pre, mark = opening["pre"], opening["mark"]
+        line_end = text.find("\n", opening.end())
+        if _indent(opening["pad"]) >= 4 and not _in_list(text, opening.start(), pre):
+            at = opening.end() if line_end < 0 else line_end + 1
+            if at >= len(text):
+                break
+            continue
+        if line_end < 0:
+            found.append((opening.start(), len(text)))
+            break
+        end = _fence_end(text, line_end + 1, mark, pre)
+        found.append((opening.start(), end))
+        at = end
+        if at >= len(text):
+            break
+        at += text.startswith("\n", at)
+    return found
+
+
+def _indent(pad: str) -> int:
+    return len(pad.expandtabs(4))
+
+
+def _in_list(text: str, at: int, pre: str) -> bool:
+    """True where an indented line can belong to a list item above it."""
+    if pre.strip(" \t>"):
+        return True
+    for line in reversed(text[max(0, at - 4000) : at].split("\n")[:-1]):
+        if _LIST.match(line):
+            return True
+        if line.strip() and not line[0].isspace() and line[0] != ">":
+            return False
+    return False
+
+
+def _fence_end(text: str, at: int, mark: str, pre: str) -> int:
+    """The end of the fence whose content starts at `at`: of its closing line, or where its container ends."""
+    closing = re.compile(rf"[ \t>]*{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$", re.MULTILINE)
+    quotes = pre.count(">")
+    # content of a list item is indented at least to behind its marker; of a plain fence not at all
+    inside = len(pre.expandtabs(4)) if pre.strip(" \t>") else 0
+    if not quotes and not inside:
+        while (hit := text.find(mark, at)) >= 0:
+            start = text.rfind("\n", 0, hit) + 1
+            if not text[start:hit].strip(" \t") and closing.match(text, start):
+                end = text.find("\n", hit)
+                return len(text) if end < 0 else end
+            at = hit + 1
+        return len(text)
+    while at <= len(text):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        line = text[at:end]
+        if line[: len(line) - len(line.lstrip(" \t>"))].count(">") < quotes:
+            return max(at - 1, 0)
+        if closing.match(line):
+            return end
+        if not quotes and inside and line.strip() and _indent(line[: len(line) - len(line.lstrip())]) < min(inside, 2):
+            return max(at - 1, 0)
+        at = end + 1
+    return len(text)
+
+
+def outside(text: str) -> Iterator[tuple[bool, str]]:
+    """`text` in pieces, in order and nothing left out: (True, fenced code) and (False, the rest)."""
+    at = 0
+    for start, end in fences(text):
+        if start > at:
+            yield False, text[at:start]
+        yield True, text[start:end]
+        at = end
+    if at < len(text):
+        yield False, text[at:]
+
+
+# ------------------------------------------------------------------ headings
+
+MESSAGE_HEADING = re.compile(
+    r"^## (?P<who>[^·\n]+?)(?: · (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d))? · (?P<id>[0-9a-f]{4,16})$", re.MULTILINE
+)
+"""The heading that starts a message in a note of ours; no line of chat text ever looks like it."""
+LOWERED = 2
+"""A first-level heading of a chat becomes one of the third level."""
+
+_MARKS = re.compile(r"(?<![#\\])#{1,6}(?=[ \t\n]|\Z)")
+_CONTAINER = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+[ \t>]*)*")
+_UNDERLINE = re.compile(r"\n {0,3}(=+|-+)[ \t]*(?=\n|\Z)")
+_BLOCK = re.compile(
+    r" {0,3}(?:#{1,6}(?:[ \t]|$)|(?:[-*_][ \t]*){3,}$|=+[ \t]*$|`{3,}|~{3,}|\$\$|<)"  # a line that is no paragraph
+)
+_NESTED = re.compile(r"[ \t]*(?:>|[-*+](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)|\|)")  # a list, a quote, a table
+
+
+def _lower(text: str) -> str:
+    """Headings of `text` (no fenced code in it), two levels down; underlined ones become `###` and `####` lines."""
+    if "\n-" in text or "\n=" in text or "\n " in text:
+        text = _setext(text)
+    if "#" in text:
+        text = _MARKS.sub(_deeper, text)
+    return text
+
+
+def _deeper(hit: re.Match[str]) -> str:
+    text, at = hit.string, hit.start()
+    start = text.rfind("\n", 0, at) + 1
+    if start == at:
+        return "#" * min(len(hit[0]) + LOWERED, 6)
+    pre = text[start:at]
+    if not _CONTAINER.fullmatch(pre):
+        return hit[0]
+    if _indent(pre) >= 4 and not pre.strip() and not _in_list(text, start, ""):
+        return hit[0]  # indented code
+    return "#" * min(len(hit[0]) + LOWERED, 6)
+
+
+def _setext(text: str) -> str:
+    """Only where a paragraph ends in the underline: below a list, a quote or a blank line it is a rule, or text."""
+    out: list[str] = []
+    done = 0
+    for hit in _UNDERLINE.finditer(text):
+        begin = end = at = hit.start()
+        while at >= done:
+            start = max(text.rfind("\n", done, at) + 1, done)
+            line = text[start:at]
+            if not line.strip() or _BLOCK.match(line):
+                break
+            if _NESTED.match(line):
+                begin = end
+                break
+            begin = start
+            at = start - 1
+        words = text[begin:end]
+        pad = words[: len(words) - len(words.lstrip(" \t"))]
+        if not words.strip() or _indent(pad) >= 4:
+            continue
+        out.append(f"{text[done:begin]}{pad}{'#' if hit[1][0] == '=' else '##'} {' '.join(words.split())}")
+        done = hit.end()
+    if not out:
+        return text
+    out.append(text[done:])
+    return "".join(out)
+
+
+# ------------------------------------------------------------------ maths and money
+
+_TOKENS = re.compile(
+    r"""
+      (?P<code>(?<!`)(?P<tick>`+)(?!`)(?:[^`\n]|\n(?![ \t]*\n)|(?!(?P=tick)(?!`))`+)*?(?<!`)(?P=tick)(?!`))
+    | (?P<url>\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s<>"`]+|\]\([^()\s]*\))
+    | (?P<block>(?<!\\)\\\[(?P<shown>(?:[^\n\\$]|\n(?![ \t>]*\n)|\\[^\[\]()]|\\(?=[\[\]()]\\)|\$(?!\$))+?)\\\])
+    | (?P<inline>(?<!\\)\\\((?P<term>(?:[^\n\\$]|\n(?![ \t>]*\n)|\\[^\[\]()])+?)\\\))
+    | (?P<escape>\\[\s\S])
+    | (?P<display>(?<!\$)\$\$(?!\$)(?:[^$\\]|\\[\s\S]|\$(?!\$))+?\$\$(?!\$))
+    | (?P<run>\${2,})
+    | (?P<gap>\n[ \t>]*\n)
+    | (?P<dollar>\$)
+    """,
+    re.VERBOSE,
+)
+_INLINE_MATH = re.compile(r"\$(?P<term>[^\s$](?:(?:[^$\\\n]|\\[^\n]|\n(?![ \t>]*\n)){0,500}[^\s$\\]|\\[^\s])?|[^\s$])\$(?!\d)")
+_SIGNS = re.compile(r"\\[a-zA-Z{},;!]|[\^_=<>{}]")
+_MONEY = re.compile(r"\d[\d,.]*\s?(?:[kKmMbB]|bn|mn|million|billion|USD|usd)?(?=$|[\s/,.;:)*\-–—+])")
+_WORDS = re.compile(r"[^\W\d_]{2,}")
+
+
+def _is_math(term: str) -> bool:
+    """Whether what stands between two dollars is a formula: signs of LaTeX, or too short and odd to be words."""
+    if _SIGNS.search(term):
+        return not ("\n" in term and not re.search(r"\\[a-zA-Z]|[\^_{}]", term))
+    if "\n" in term:
+        return False
+    words = _WORDS.findall(term)
+    if _MONEY.match(term) and (words or not re.search(r"[+*/\-(]", term)) and len(term) > 1:
+        return bool(re.fullmatch(r"\d+(?:\.\d+)?", term))
+    return not words or (len(words) == 1 and len(words[0]) <= 2 and len(term) <= 12)
+
+
+def _is_formula(term: str) -> bool:
+    r"""Whether what stands in `\( \)` is a formula and not words in escaped brackets."""
+    if re.search(r"[\\^_+=<>{}|*/&~\d]", term):
+        return True
+    words = _WORDS.findall(term)
+    return not any(len(word) >= 4 for word in words) and len(words) < 2
+
+
+def _maths(text: str) -> str:
+    """Formulas and money of `text` (no fenced code in it)."""
+    out: list[str] = []
+    waiting: list[int] = []  # places in `out` of dollars since the last blank line that are no part of a formula
+    pairs = 0  # formulas in dollars since then
+    at = 0
+
+    def settle() -> None:
+        if len(waiting) + 2 * pairs > 1:
+            for place in waiting:
+                out[place] = "\\$"
+        waiting.clear()
+
+    while (hit := _TOKENS.search(text, at)) is not None:
+        out.append(text[at : hit.start()])
+        at = hit.end()
+        kind = hit.lastgroup if hit.lastgroup not in {"tick", "shown", "term"} else ""
+        if hit["inline"] is not None:
+            term = hit["term"].strip()
+            if term and _is_formula(term):
+                out.append(f"${term}$")
+                pairs += 1
+            else:
+                out.append(hit[0])
+        elif hit["block"] is not None:
+            out.append(_shown(hit))
+        elif kind == "gap":
+            settle()
+            pairs = 0
+            out.append("\n")
+            at = hit.start() + 1
+            blank = text.find("\n", at)
+            out.append(text[at:blank])
+            at = blank
+        elif kind == "dollar":
+            formula = _INLINE_MATH.match(text, hit.start())
+            if formula is not None and _is_math(formula["term"]):
+                out.append(formula[0])
+                at = formula.end()
+                pairs += 1
+            else:
+                waiting.append(len(out))
+                out.append("$")
+        else:
+            out.append(hit[0])
+    settle()
+    out.append(text[at:])
+    return "".join(out)
+
+
+def _shown(hit: re.Match[str]) -> str:
+    """A displayed formula; escaped brackets around words (a task, a link) stay as they are."""
+    text, term = hit.string, hit["shown"]
+    before = text[text.rfind("\n", 0, hit.start()) + 1 : hit.start()]
+    if not term.strip():
+        return hit[0]
+    alone = bool(_CONTAINER.fullmatch(before)) and "\n" in term
+    if text.startswith("(", hit.end()) or not (alone or (_is_formula(term) and len(term.strip()) > 1)):
+        return hit[0]
+    return f"$${term.strip() if chr(10) not in term else term}$$"
+
+
+# ------------------------------------------------------------------ all of it
+
+
+def convert(text: str, *, headings: bool = True) -> str:
+    """A message's Markdown in Obsidian's dialect. `headings=False` leaves the levels of headings (a body of one piece)."""
+    text = terminal(text)
+    maths = "$" in text or "\\(" in text or "\\[" in text
+    # a line that could be a heading, or the underline of one
+    titles = headings and ("#" in text or "\n-" in text or "\n=" in text or "\n " in text)
+    if maths or titles:
+        if "```" in text or "~~~" in text:
+            text = "".join(piece if code else _prose(piece, maths, titles) for code, piece in outside(text))
+        else:
+            text = _prose(text, maths, titles)
+    if "## " in text:
+        text = MESSAGE_HEADING.sub(lambda hit: " " + hit[0], text)
+    return text
+
+
+def _prose(text: str, maths: bool, titles: bool) -> str:
+    if titles:
+        text = _lower(text)
+    if maths and ("$" in text or "\\(" in text or "\\[" in text):
+        text = _maths(text)
+    return text
