@@ -1,0 +1,302 @@
+"""The names a vault knows, what each can lead to, and what the vault's own links say about them.
+
+A *name* is a folded string: a note's file name, an alias of it, or a form derived from the file name. A *claim*
+is one note's claim on a name. Names whose notes are no targets (templates, excluded folders, chats) stay in the
+lexicon: they take their place in a text, so that no shorter name is linked inside them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from obsidian_import.addresses import AppSettings, Index, excluded, filters, fold_path, linkable, stem
+from obsidian_import.notefacts import Facts
+from obsidian_import.surfaces import Matcher, is_cjk, key
+
+Tier = Literal["exact", "alias", "derived"]
+
+RULES: Final = 1
+"""Raised with every change of a rule here, so that unchanged talks are looked at again."""
+
+_NUMERIC: Final = re.compile(r"[\d\W_]+(?:(?:st|nd|rd|th|am|pm|h|w|q|年|月|日|号|周)[\d\W_]*)*", re.IGNORECASE)
+_WEEK: Final = re.compile(r"\d{4}[- ]?[wq]\d{1,2}|[wq]\d{1,2}[- ]\d{4}", re.IGNORECASE)
+_LEADING: Final = re.compile(r"^[^\w\s]+[\s\ufe0f\u200d]*")
+_KEEP_LEADING: Final = frozenset(".$&+#@/\\'\"“‘«(《「『【<-")
+_SWAP: Final = re.compile(r"[-_ ]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One note's claim on a name."""
+
+    path: str
+    tier: Tier
+    written: str
+    """The file name or alias, as its owner wrote it."""
+    bar: str = ""
+    """Why the note is no target, in words; empty for a target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A note of the vault as the lexicon needs it."""
+
+    path: str
+    facts: Facts
+    ours: bool = False
+    """An imported chat or a session log: no evidence, no target."""
+
+
+@dataclass(slots=True)
+class Lexicon:
+    """Names → claims, and the evidence of the vault. Built by `build`; treat it as frozen."""
+
+    index: Index
+    names: dict[str, tuple[Claim, ...]] = field(default_factory=dict)
+    linked: dict[str, dict[str, set[str]]] = field(default_factory=dict)
+    """name → target path → notes in which a person linked this name to it."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """name → number of notes with links of their own in which it occurs. Absent: not counted, or none."""
+    human: frozenset[str] = frozenset()
+    """Paths of the notes that hold at least one link of a person: only they say something by not linking."""
+    off: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    whole: dict[str, str] = field(default_factory=dict)
+    _matcher: Matcher | None = None
+    _keys: list[str] = field(default_factory=list)
+    _prior: float | None = None
+    _fingerprint: str = ""
+
+    @property
+    def keys(self) -> list[str]:
+        """The names, in a fixed order: a hit's index counts in this list."""
+        if not self._keys:
+            self._keys = sorted(self.names)
+        return self._keys
+
+    @property
+    def matcher(self) -> Matcher:
+        """All names in one automaton, built once."""
+        if self._matcher is None:
+            self._matcher = Matcher(self.keys)
+        return self._matcher
+
+    @property
+    def settings(self) -> AppSettings:
+        """The vault's own link settings."""
+        return self.index.settings
+
+    def evidence(self, name: str, source: str = "") -> tuple[int, int]:
+        """(notes that link the name, notes that hold it), the note `source` left out."""
+        by_target = self.linked.get(name)
+        notes = set().union(*by_target.values()) if by_target else set()
+        total = max(self.counts.get(name, 0), len(notes))
+        if source in self.human:
+            total = max(0, total - 1)
+            notes.discard(source)
+        return len(notes), max(total, len(notes))
+
+    @property
+    def prior(self) -> float:
+        """Share of the occurrences of known names that people here link; 0.6 before anything is known."""
+        if self._prior is None:
+            linked = seen = 0
+            for name, by_target in self.linked.items():
+                count = len(set().union(*by_target.values()))
+                linked += count
+                seen += max(0, count - self.counts.get(name, 0))
+            seen += sum(self.counts.values())
+            share = (linked + 0.6 * 30) / (seen + 30)
+            # In steps, so that one more link somewhere is no reason to look at every talk again.
+            self._prior = min(0.6, max(0.15, round(share * 20) / 20))
+        return self._prior
+
+    @property
+    def fingerprint(self) -> str:
+        """Stable digest of everything here that can change a decision about a link."""
+        if not self._fingerprint:
+            hasher = hashlib.blake2b(digest_size=16)
+            settings = self.settings
+            parts: list[object] = [RULES, settings.link_format, settings.markdown_links, self.prior]
+            parts += [sorted(self.off.items()), sorted(self.whole.items())]
+            hasher.update(repr(parts).encode())
+            for name in self.keys:
+                claims = self.names[name]
+                shown = "\x1f".join(
+                    f"{c.path}\x1e{c.tier}\x1e{c.written}\x1e{c.bar}\x1e{self.index.unique(c.path)}" for c in claims
+                )
+                by_target = self.linked.get(name)
+                votes = sorted((path, len(notes)) for path, notes in by_target.items()) if by_target else ""
+                line = f"{name}\x1d{shown}\x1d{votes}\x1d{self.counts.get(name, 0)}\n"
+                hasher.update(line.encode("utf-8", "surrogatepass"))
+            self._fingerprint = hasher.hexdigest()
+        return self._fingerprint
+
+    def notes_of(self, name: str) -> list[str]:
+        """Paths of the notes that may be linked by a (not yet folded) name or alias."""
+        return sorted({claim.path for claim in self.names.get(key(name), ()) if not claim.bar})
+
+
+def numeric(name: str) -> bool:
+    """Dates, times, numbers and weeks: `2026-11-30`, `10`, `2026-W48`, `3月4日`."""
+    return _NUMERIC.fullmatch(name) is not None or _WEEK.fullmatch(name) is not None
+
+
+def derived(name: str) -> list[str]:
+    """Folded forms that mean the same file name: signs in front taken away, kebab, snake and space swapped."""
+    forms = [name]
+    lead = _LEADING.match(name)
+    if lead and name[0] not in _KEEP_LEADING and lead.end() < len(name):
+        forms.append(name[lead.end() :])
+    out: list[str] = []
+    for form in forms:
+        if form != name:
+            out.append(form)
+        if "-" in form or "_" in form or " " in form:
+            parts = [part for part in _SWAP.split(form) if part]
+            if len(parts) > 1 and not numeric(form):
+                out += [" ".join(parts), "-".join(parts)]
+    return list(dict.fromkeys(item for item in out if item != name))
+
+
+def build(
+    notes: Iterable[Known],
+    files: Iterable[str],
+    *,
+    settings: AppSettings | None = None,
+    exclude: Sequence[str] = (),
+    barred: Mapping[str, str] | None = None,
+) -> Lexicon:
+    """The lexicon of a vault.
+
+    `files` are all files (for names that are no longer unique), `exclude` the folders of the configuration,
+    `barred` further notes that are no targets (sync-conflict copies) with the reason.
+    """
+    settings = settings or AppSettings()
+    index = Index.of(files, settings)
+    lexicon = Lexicon(index)
+    prefixes, patterns = filters(exclude, folders=True)
+    ignored = filters(settings.ignore)
+    templates = filters(settings.templates, folders=True)
+    attachments = filters([settings.attachments] if settings.attachments.strip("./") else [], folders=True)
+    anything = bool(prefixes or patterns or ignored[0] or ignored[1] or templates[0] or attachments[0])
+    barred = barred or {}
+    claims: dict[str, list[Claim]] = {}
+    evidence: list[tuple[str, list[list[str]]]] = []
+    for note in notes:
+        path, facts = note.path, note.facts
+        name = stem(path)
+        bar = barred.get(path, "")
+        if not bar and note.ours:
+            bar = "an imported chat or a log"
+        elif not bar and anything:
+            if excluded(path, *templates):
+                bar = "a template"
+            elif excluded(path, prefixes, patterns):
+                bar = "in an excluded folder"
+            elif excluded(path, *ignored):
+                bar = "excluded in Obsidian's settings"
+            elif excluded(path, *attachments):
+                bar = "an attachment"
+        if not bar and not linkable(name):
+            bar = "its name cannot stand in a link"
+        if facts:
+            if not bar and (facts.get("no_target") or "whole" in facts):
+                bar = "the note does not want links" if facts.get("no_target") else "a drawing or board"
+            if "off" in facts:
+                lexicon.off[path] = tuple(facts["off"])
+            if "whole" in facts:
+                lexicon.whole[path] = facts["whole"]
+            if not note.ours and facts.get("links"):
+                evidence.append((path, facts["links"]))
+        folded = key(name)
+        if folded:
+            _claim(claims, folded, Claim(path, "exact", name, bar))
+        if facts and "aliases" in facts and not note.ours:
+            for alias in facts["aliases"]:
+                other = key(alias)
+                if other and other != folded:
+                    _claim(claims, other, Claim(path, "alias", alias, bar))
+        if not note.ours:
+            for form in derived(folded):
+                _claim(claims, form, Claim(path, "derived", name, bar))
+    lexicon.names = {name: _settle(held) for name, held in claims.items() if _worth(name)}
+    _count_links(lexicon, evidence)
+    lexicon.human = frozenset(path for path, _ in evidence)
+    return lexicon
+
+
+def _claim(claims: dict[str, list[Claim]], name: str, claim: Claim) -> None:
+    held = claims.get(name)
+    if held is None:
+        claims[name] = [claim]
+    else:
+        held.append(claim)
+
+
+_ORDER: Final = {"exact": 0, "alias": 1, "derived": 2}
+
+
+def _settle(held: list[Claim]) -> tuple[Claim, ...]:
+    """Claims in a fixed order. A note's best claim is its only one; a real name or alias outranks derived forms."""
+    if len(held) == 1:
+        return (held[0],)
+    held.sort(key=lambda claim: (_ORDER[claim.tier], claim.path, claim.written))
+    best: dict[str, Claim] = {}
+    for claim in held:
+        best.setdefault(claim.path, claim)
+    claims = list(best.values())
+    if any(claim.tier != "derived" for claim in claims):
+        claims = [claim for claim in claims if claim.tier != "derived"]
+    return tuple(claims)
+
+
+def _worth(name: str) -> bool:
+    """Whether a name can ever be looked for: two signs, one of them a letter, no number or date."""
+    if len(name) < 2 and not (name and ord(name[0]) > 0xFFFF):
+        return False
+    if name.isascii() and name.isalpha():
+        return True
+    return any(c.isalpha() for c in name) and not numeric(name) and "\n" not in name
+
+
+def _count_links(lexicon: Lexicon, evidence: list[tuple[str, list[list[str]]]]) -> None:
+    resolve = lexicon.index.resolve
+    names = lexicon.names
+    for path, links in evidence:
+        for target, shown in links:
+            name = key(shown)
+            if name not in names:
+                continue
+            found = resolve(target, path)
+            if found is None or found == path:
+                continue
+            lexicon.linked.setdefault(name, {}).setdefault(found, set()).add(path)
+
+
+def occurrences(matcher: Matcher, words: str) -> set[int]:
+    """Indexes of the names that occur in the words of a note (see `notefacts.prose`)."""
+    return matcher.anywhere(words)
+
+
+def counted(held: Iterable[Iterable[int]], keys: Sequence[str]) -> dict[str, int]:
+    """name → number of notes, from each note's occurrences."""
+    totals: Counter[int] = Counter()
+    for indexes in held:
+        totals.update(indexes)
+    return {keys[index]: count for index, count in totals.items()}
+
+
+def short(name: str) -> bool:
+    """Whether a folded name has fewer than three letters or signs (two, where it is Han, Kana or Hangul)."""
+    held = [c for c in name if not c.isspace()]
+    return len(held) < (2 if any(is_cjk(c) for c in held) else 3)
+
+
+def same_place(a: str, b: str) -> bool:
+    """Whether two paths are one file to Obsidian and to case-insensitive disks."""
+    return fold_path(a) == fold_path(b)
