@@ -1,0 +1,564 @@
+"""One talk as its records come by: drafts of turns, in file order, with every tool's answer where it was asked for.
+
+File order is the order (times are not monotonic, parents dangle); the tree only marks prompts that were rewound.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from obsidian_import.formats import _claude_records as records
+from obsidian_import.formats import _claude_text as words
+from obsidian_import.formats._claude_text import Said, clean
+from obsidian_import.formats._claude_tools import Shelf, describe, indented, text_of
+from obsidian_import.jsonl import Record
+from obsidian_import.model import Aside, Block, Media, Role, Text, Thinking, ToolCall, ToolResult, Turn
+
+_PLACEHOLDERS = frozenset({"(no content)", "No response requested."})
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """A turn that may still grow."""
+
+    id: str
+    role: Role
+    at: str
+    blocks: list[Block] = field(default_factory=list)
+    parent: str = ""
+    queued: str = ""
+    """Text of a message that so far only stands in the queue; such a draft may turn out to be a second copy."""
+    dead: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class _Message:
+    """One API message: the blocks its lines have brought so far, and the draft they went to."""
+
+    draft: Draft
+    blocks: list[Block] = field(default_factory=list)
+    ended: bool = False
+
+
+@dataclass(slots=True)
+class Call:
+    """A call that may have started a sub-agent."""
+
+    id: str
+    prompt: str
+    draft: Draft
+    builder: Builder
+    agent: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Builder:
+    """The turns of one talk, or of one sub-agent."""
+
+    shelf: Shelf
+    unknown: Counter[str]
+    agent: str = ""
+    drafts: list[Draft] = field(default_factory=list)
+    lead: list[Block] = field(default_factory=list)
+    calls: dict[str, Draft] = field(default_factory=dict)
+    starts: list[Call] = field(default_factory=list)
+    first_text: str = ""
+    first_at: str = ""
+    last_at: str = ""
+    answered: bool = False
+    prompts: list[str] = field(default_factory=list)
+    prompt_at: str = ""
+    _messages: dict[str, _Message] = field(default_factory=dict)
+    _open: Draft | None = None
+    _command: tuple[Said, Draft] | None = None
+    _seen: set[int] = field(default_factory=set)
+    _queue: list[Draft] = field(default_factory=list)
+    _taken: list[Draft] = field(default_factory=list)
+    _steered: str = ""
+
+    # ------------------------------------------------------------------ records
+
+    def add(self, record: Record, uid: str) -> None:
+        """Take one record in."""
+        kind = record.get("type")
+        if kind in ("user", "assistant"):
+            stamp = record.get("timestamp")
+            at = stamp if isinstance(stamp, str) else ""
+            if at:
+                self.first_at = self.first_at or at
+                self.last_at = max(self.last_at, at)
+            message = record.get("message")
+            message = message if isinstance(message, dict) else {"content": message}
+            if record.get("isCompactSummary") is True:
+                self._compaction(_plain_text(message.get("content")))
+            elif kind == "user":
+                self._user(record, message.get("content"), uid, at)
+            else:
+                self._assistant(record, message, uid, at)
+        elif kind == "queue-operation":
+            self._queue_operation(record, uid)
+        elif kind == "attachment":
+            self._attachment(record, uid)
+        elif kind == "system" and record.get("subtype") == "local_command":
+            content = record.get("content")
+            if isinstance(content, str):
+                self._say(words.understand(content), [], uid, records.text(record, "timestamp"), record, wrapped=True)
+
+    def _user(self, record: Record, content: Any, uid: str, at: str) -> None:
+        blocks = content if isinstance(content, list) else [content]
+        said: list[Said] = []
+        media: list[Block] = []
+        results = False
+        alone = "toolUseResult" in record
+        for block in blocks:
+            if isinstance(block, str):
+                said += words.understand(block)
+            elif isinstance(block, dict):
+                kind = block.get("type")
+                if kind == "text":
+                    said += words.understand(text_of(block.get("text")))
+                elif kind in ("image", "document"):
+                    media.append(self.shelf.media(block))
+                elif isinstance(kind, str) and kind.endswith("tool_result"):
+                    results = True
+                    self._result(block, record if sum(_is_result(b) for b in blocks) == 1 else {})
+                elif kind == "tool_reference":
+                    continue
+                else:
+                    self.unknown[f"block {str(kind)[:40]}"] += 1
+                    said.append(Said("context", indented(block), title=f"Unknown block: {str(kind)[:40]}"))
+            elif block is not None:
+                said.append(Said("human", text_of(block)))
+        if alone and not results and not record.get("isMeta"):
+            loose = "\n".join(s.text for s in said if s.kind in ("human", "output"))
+            if loose or media:
+                self._beside(ToolResult("", words.tool_text(loose)), *media)
+            return
+        if record.get("isMeta") is True:
+            self._attach(media, uid, at)
+            said = [s for s in said if s.kind in ("client", "compaction", "output", "command", "echo")]
+            media = []
+        self._say(said, media, uid, at, record, wrapped=results)
+
+    def _say(self, said: list[Said], media: list[Block], uid: str, at: str, record: Record, *, wrapped: bool) -> None:
+        """Put what a record says where it belongs: a prompt of the person, or something beside the talk."""
+        origin = record.get("origin")
+        source = origin.get("kind") if isinstance(origin, dict) else None
+        foreign = isinstance(source, str) and source not in ("human", "") and not self.agent
+        spoken: list[str] = []
+        for one in said:
+            if one.kind == "human" and foreign:
+                self._beside(Aside("context", f"Message from {source}", text=one.text))
+            elif one.kind == "human":
+                spoken.append(one.text)
+            elif one.kind == "command":
+                self._settle_command()
+                draft = Draft(uid, "user", at, [Text(one.text)], records.text(record, "parentUuid"))
+                if one.args and one.title.lstrip("/") not in words.LOCAL and not wrapped:
+                    self._prompt(draft, one.text)
+                else:
+                    self._command = (one, draft)
+            elif one.kind == "echo":
+                self._settle_command()
+                self._command = (one, Draft(uid, "user", at, [], ""))
+            elif one.kind == "output":
+                if self._command is not None:
+                    command, self._command = self._command, None
+                    self._beside(Aside("command", _title(command[0]), text=one.text))
+                else:
+                    self._output(one.text)
+            elif one.kind == "compaction":
+                self._compaction(one.text)
+            else:
+                self._beside(Aside("client" if one.kind == "client" else "context", one.title, text=one.text))
+        if not spoken and not media:
+            return
+        if foreign or (wrapped and not spoken):
+            self._beside(*media)
+            return
+        self._settle_command()
+        text = "\n\n".join(spoken)
+        if self._repeated(("user", at, text, len(media))):
+            return
+        if self._was_queued(text, record):
+            return
+        blocks: list[Block] = [Text(text)] if text else []
+        self._prompt(Draft(uid, "user", at, [*blocks, *media], records.text(record, "parentUuid")), text)
+
+    def _prompt(self, draft: Draft, text: str) -> None:
+        self.prompts.append(text)
+        self.first_text = self.first_text or text
+        self.prompt_at = self.prompt_at or draft.at
+        self._steered = ""
+        self._append(draft)
+
+    def _append(self, draft: Draft) -> None:
+        if self.lead:
+            draft.blocks[:0] = self.lead
+            self.lead = []
+        self.drafts.append(draft)
+        self._open = draft if draft.role == "assistant" else None
+
+    def _beside(self, *blocks: Block) -> None:
+        """Something that is nobody's turn: at the end of the turn at hand, or at the head of the first to come."""
+        self._settle_command()
+        for draft in reversed(self.drafts):
+            if not draft.queued:
+                draft.blocks += blocks
+                return
+        self.lead += blocks
+
+    def _attach(self, media: list[Block], uid: str, at: str) -> None:
+        """A document the person attached comes as a record of its own after the prompt."""
+        if not media:
+            return
+        for draft in reversed(self.drafts):
+            if draft.role == "user" and not draft.queued:
+                draft.blocks += media
+                return
+        self._append(Draft(uid, "user", at, list(media)))
+
+    def _compaction(self, text: str) -> None:
+        if text and not self._repeated(("compaction", "", text, 0)):
+            self._beside(Aside("compaction", "The client compacted the talk", text=clean(text)))
+
+    def _settle_command(self) -> None:
+        """A command that Claude did not answer was the client's business."""
+        if self._command is not None:
+            command, self._command = self._command, None
+            self._beside(Aside("command", _title(command[0])))
+
+    def _output(self, text: str) -> None:
+        """Output in a record of its own: to the command just shown, if there is one."""
+        home = next((d.blocks for d in reversed(self.drafts) if not d.queued), self.lead)
+        if home and isinstance(last := home[-1], Aside) and last.kind == "command":
+            home[-1] = Aside("command", last.title, text=f"{last.text}\n{text}".strip("\n"))
+        else:
+            self._beside(Aside("command", "Output of a command", text=text))
+
+    def _repeated(self, what: tuple[str, str, str, int]) -> bool:
+        """Histories that are written twice come with equal times and words."""
+        if not what[1] and what[0] == "user":
+            return False
+        key = hash(what)
+        if key in self._seen:
+            return True
+        self._seen.add(key)
+        return False
+
+    # ------------------------------------------------------------------ the queue
+
+    def _queue_operation(self, record: Record, uid: str) -> None:
+        operation = record.get("operation")
+        if operation == "enqueue":
+            said = words.understand(_plain_text(record.get("content")))
+            text = "\n\n".join(s.text for s in said if s.kind == "human")
+            if text and all(s.kind == "human" for s in said):
+                at = records.text(record, "timestamp")
+                if self._repeated(("queue", at, text, 0)):
+                    return
+                draft = Draft(uid, "user", at, [Text(text)], queued=text)
+                self.drafts.append(draft)
+                self._queue.append(draft)
+        elif operation == "dequeue" and self._queue:
+            self._taken.append(self._queue.pop(0))
+        elif operation == "popAll":
+            for draft in self._queue:
+                draft.dead = True
+            self._queue.clear()
+
+    def _was_queued(self, text: str, record: Record) -> bool:
+        """Cross the queue's copy of a prompt out. True: the prompt itself was shown already (a steering message)."""
+        wanted = _squeeze(text)
+        for waiting in (self._taken, self._queue):
+            for draft in waiting:
+                if _squeeze(draft.queued) == wanted:
+                    draft.dead = True
+                    waiting.remove(draft)
+                    break
+            else:
+                continue
+            break
+        else:
+            for draft in self._taken:
+                queued = _squeeze(draft.queued)
+                if queued[:40] == wanted[:40] or queued in wanted or wanted in queued:
+                    draft.dead = True
+                    self._taken.remove(draft)
+                    break
+        return bool(self._steered) and record.get("type") == "user" and wanted == self._steered and len(wanted) > 20
+
+    def _attachment(self, record: Record, uid: str) -> None:
+        attachment = record.get("attachment")
+        if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
+            return
+        prompt = attachment.get("prompt")
+        blocks = prompt if isinstance(prompt, list) else [prompt]
+        said: list[Said] = []
+        media: list[Block] = []
+        for block in blocks:
+            if isinstance(block, dict) and block.get("type") in ("image", "document"):
+                media.append(self.shelf.media(block))
+            else:
+                said += words.understand(_plain_text([block]))
+        source = attachment if "origin" in attachment else record
+        if attachment.get("commandMode") == "task-notification" and any(s.kind == "human" for s in said):
+            said = [Said("context", s.text, title="Background task") for s in said]
+        spoken = "\n\n".join(s.text for s in said if s.kind == "human")
+        probe = {"type": "attachment", "origin": source.get("origin"), "parentUuid": record.get("parentUuid")}
+        count = len(self.prompts)
+        self._say(said, media, uid, records.text(record, "timestamp"), probe, wrapped=False)
+        if len(self.prompts) > count:
+            self._steered = _squeeze(spoken)
+
+    # ------------------------------------------------------------------ Claude
+
+    def _assistant(self, record: Record, message: Record, uid: str, at: str) -> None:
+        content = message.get("content")
+        blocks = content if isinstance(content, list) else [] if content is None else [content]
+        if message.get("model") == "<synthetic>" or record.get("isApiErrorMessage") is True:
+            text = clean(_plain_text(content)).strip()
+            if text and text not in _PLACEHOLDERS and not self._repeated(("client", at, text, 0)):
+                title = "API error" if record.get("isApiErrorMessage") is True else "The client says"
+                self._beside(Aside("client", title, text=text))
+            return
+        shown: list[Block] = []
+        for block in blocks:
+            shown += self._shown(block)
+        if not shown:
+            return
+        if len(shown) == 1 and isinstance(first := shown[0], Text) and first.text.startswith(words.COMPACTION):
+            self._compaction(first.text)
+            return
+        if self._command is not None and self._command[0].kind == "command":
+            command, self._command = self._command, None
+            self._was_queued(command[0].text, {})
+            self._prompt(command[1], command[0].text)
+        self._settle_command()
+        mid = message.get("id")
+        known = self._messages.get(mid) if isinstance(mid, str) and mid else None
+        draft = self._draft(known, uid, at)
+        if known is None or known.draft is not draft:
+            fresh = _Message(draft)
+            if known is not None:
+                shown = [b for b in shown if b not in known.blocks]
+                fresh.blocks = list(known.blocks)
+            known = fresh
+            if isinstance(mid, str) and mid:
+                self._messages[mid] = known
+        self._merge(known, shown)
+        if message.get("stop_reason") == "end_turn":
+            known.ended = True
+        if not draft.blocks and draft in self.drafts[-1:]:
+            self.drafts.pop()
+            self._open = None
+
+    def _draft(self, known: _Message | None, uid: str, at: str) -> Draft:
+        """Where blocks go: the open turn; or the one before the last prompt, if their message began there."""
+        if self._open is not None:
+            return self._open
+        if known is not None:
+            last = next((d for d in reversed(self.drafts) if d.role == "assistant"), None)
+            if last is known.draft:
+                return last
+        draft = Draft(uid, "assistant", at)
+        self._append(draft)
+        return draft
+
+    def _merge(self, message: _Message, shown: list[Block]) -> None:
+        """Add a line's blocks to its message; a line that repeats the message from its start with more replaces it."""
+        draft = message.draft
+        have = message.blocks
+        snapshot = bool(have) and not message.ended and all(_extends(n, o) for n, o in zip(shown, have, strict=False))
+        for place, block in enumerate(shown):
+            if snapshot and place < len(have):
+                old = have[place]
+                if block != old:
+                    have[place] = block
+                    spot = next((i for i in range(len(draft.blocks) - 1, -1, -1) if draft.blocks[i] is old), None)
+                    if spot is not None:
+                        draft.blocks[spot] = block
+                continue
+            if (
+                isinstance(block, ToolCall)
+                and block.id
+                and any(isinstance(b, ToolCall) and b.id == block.id for b in have)
+            ):
+                continue
+            if block in have and not isinstance(block, Thinking):
+                continue
+            have.append(block)
+            draft.blocks.append(block)
+            if isinstance(block, ToolCall):
+                if block.id:
+                    self.calls[block.id] = draft
+                if block.name in ("Task", "Agent", "Skill"):
+                    self.starts.append(Call(block.id, _squeeze(block.input), draft, self))
+            if isinstance(block, Text | ToolCall):
+                self.answered = True
+
+    def _shown(self, block: Any) -> list[Block]:
+        """One content block of an assistant line as blocks of a turn."""
+        if isinstance(block, str):
+            block = {"type": "text", "text": block}
+        if not isinstance(block, dict):
+            return [Text(text_of(block))] if block is not None else []
+        kind = block.get("type")
+        if kind == "text":
+            text = text_of(block.get("text"))
+            return [Text(text)] if text.strip() and text.strip() != "(no content)" else []
+        if kind == "thinking":
+            return [Thinking(text_of(block.get("thinking")))]
+        if kind == "redacted_thinking":
+            return [Thinking("")]
+        if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
+            name = text_of(block.get("name")) or "tool"
+            title, shown, language = describe(name, block.get("input"))
+            return [ToolCall(records.text(block, "id"), name, shown, title, language)]
+        if kind in ("image", "document"):
+            return [self.shelf.media(block)]
+        if isinstance(kind, str) and kind.endswith("tool_result"):
+            text, media = self._answer(block.get("content"))
+            return [ToolResult(records.text(block, "tool_use_id"), text, block.get("is_error") is True), *media]
+        name = kind[:40] if isinstance(kind, str) else "without a type"
+        self.unknown[f"block {name}"] += 1
+        return [Aside("client", f"Unknown block: {name}", text=indented(block))]
+
+    def _answer(self, content: Any) -> tuple[str, list[Media]]:
+        """What a tool answered: its text, and its pictures."""
+        if isinstance(content, str):
+            return words.tool_text(content), []
+        texts: list[str] = []
+        media: list[Media] = []
+        for block in content if isinstance(content, list) else [content]:
+            kind = block.get("type") if isinstance(block, dict) else None
+            if isinstance(block, str):
+                texts.append(words.tool_text(block))
+            elif kind in ("image", "document"):
+                media.append(self.shelf.media(block))
+            elif isinstance(block, dict) and isinstance(block.get("text"), str):
+                texts.append(words.tool_text(block["text"]))
+            elif kind == "tool_reference":
+                texts.append(text_of(block.get("tool_name") or block.get("name")))
+            elif kind == "web_search_result":
+                texts.append(f"{text_of(block.get('title'))}\n{text_of(block.get('url'))}")
+            elif block is not None:
+                texts.append(indented(block))
+        return "\n".join(t for t in texts if t), media
+
+    def _result(self, block: Record, record: Record) -> None:
+        text, media = self._answer(block.get("content"))
+        aside = record.get("toolUseResult")
+        if not text and not media and aside:
+            text = _from_result(aside)
+        call = records.text(block, "tool_use_id")
+        if isinstance(aside, dict) and isinstance(agent := aside.get("agentId"), str):
+            for start in reversed(self.starts):
+                if start.id == call:
+                    start.agent = agent
+                    break
+        result = ToolResult(call, text, block.get("is_error") is True)
+        draft = self.calls.get(call)
+        if draft is None:
+            if self._open is None:
+                self._append(
+                    Draft(f"result-{call}" if call else "result", "assistant", records.text(record, "timestamp"))
+                )
+            draft = self._open or self.drafts[-1]
+        spot = len(draft.blocks)
+        for place in range(spot - 1, -1, -1):
+            one = draft.blocks[place]
+            if isinstance(one, ToolCall) and one.id == call:
+                spot = place + 1
+                break
+        while spot < len(draft.blocks) and isinstance(other := draft.blocks[spot], ToolResult | Media):
+            if other == result:
+                return
+            spot += 1
+        draft.blocks[spot:spot] = [result, *media]
+
+    # ------------------------------------------------------------------ the end
+
+    def turns(self) -> tuple[tuple[Turn, ...], list[Block]]:
+        """The finished turns, and what has no turn to stand in."""
+        self._settle_command()
+        merged: list[Draft] = []
+        for draft in self.drafts:
+            if draft.dead:
+                continue
+            if draft.queued:
+                self.prompts.append(draft.queued)
+                self.first_text = self.first_text or draft.queued
+                self.prompt_at = self.prompt_at or draft.at
+            if merged and draft.role == "assistant" and merged[-1].role == "assistant":
+                merged[-1].blocks += draft.blocks
+            elif draft.blocks:
+                merged.append(draft)
+        speaker = {"user": "Task", "assistant": "Agent"} if self.agent else {}
+        kept = _fold_rewound(merged) if not self.agent else merged
+        return tuple(
+            Turn(d.id, d.role, tuple(d.blocks), records.when(d.at), speaker.get(d.role, "")) for d in kept
+        ), self.lead
+
+
+def _fold_rewound(drafts: list[Draft]) -> list[Draft]:
+    """Fold what was rewound: a prompt, answered, and later asked anew from the same place."""
+    kept: list[Draft] = []
+    for draft in drafts:
+        place = None
+        if draft.role == "user" and draft.parent:
+            for spot in range(len(kept) - 1, -1, -1):
+                if kept[spot].role == "user" and kept[spot].parent == draft.parent:
+                    place = spot
+        if place is not None and any(d.role == "assistant" for d in kept[place:]):
+            gone = tuple(Turn(d.id, d.role, tuple(d.blocks), records.when(d.at)) for d in kept[place:])
+            del kept[place:]
+            branch = Aside("branch", "Abandoned: asked again from here", gone)
+            draft.blocks.append(branch)
+        kept.append(draft)
+    return kept
+
+
+def _is_result(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_result"
+
+
+def _title(said: Said) -> str:
+    return " ".join((said.text or said.title).split())[:200]
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _plain_text(content: Any) -> str:
+    """The words of a content of any shape."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = [b if isinstance(b, str) else b.get("text") if isinstance(b, dict) else None for b in content]
+    return "\n\n".join(t for t in texts if isinstance(t, str) and t)
+
+
+def _from_result(aside: Any) -> str:
+    """The answer where only the client's own copy of it has any words."""
+    if isinstance(aside, str):
+        return words.tool_text(aside)
+    if not isinstance(aside, dict):
+        return ""
+    texts = [aside.get(k) for k in ("stdout", "stderr", "content", "text", "result", "error")]
+    return words.tool_text("\n".join(t for t in texts if isinstance(t, str) and t))
+
+
+def _extends(new: Block, old: Block) -> bool:
+    """Whether `new` is `old`, or `old` with more."""
+    if isinstance(new, Text) and isinstance(old, Text):
+        return bool(old.text) and new.text.startswith(old.text)
+    if isinstance(new, Thinking) and isinstance(old, Thinking):
+        return new == old or (bool(old.text) and new.text.startswith(old.text))
+    if isinstance(new, ToolCall) and isinstance(old, ToolCall):
+        return bool(old.id) and new.id == old.id
+    return new == old
