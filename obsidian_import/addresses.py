@@ -82,8 +82,7 @@ class Index:
         by_name, by_path = index.by_name, index.by_path
         for path in paths:
             low = fold_path(path)
-            if low.endswith(".md"):
-                low = low[:-3]
+            low = low.removesuffix(".md")
             by_path.setdefault(low, path)
             name = low[low.rfind("/") + 1 :]
             held = by_name.get(name)
@@ -102,14 +101,20 @@ class Index:
         found = self.candidates(link, source)
         return found[0] if len(found) == 1 else None
 
+    def exact(self, text: str) -> str | None:
+        """The file whose whole path without `.md` is spelled exactly `text`, where a folder is part of it."""
+        if "/" not in text:
+            return None
+        found = self.by_path.get(fold_path(text))
+        return found if found is not None and bare(found) == text else None
+
     def candidates(self, link: str, source: str = "") -> list[str]:
         """All files a link text can mean. `[[#Heading]]` is the note itself. Aliases are no link targets."""
         text = link.split("|", 1)[0].rstrip("\\").split("#", 1)[0].strip()
         if not text:
             return [source] if link.lstrip().startswith("#") and source else []
         low = fold_path(text.replace("\\", "/"))
-        if low.endswith(".md"):
-            low = low[:-3]
+        low = low.removesuffix(".md")
         folder = posixpath.dirname(fold_path(source))
         if low.startswith(("./", "../")):
             found = self.by_path.get(posixpath.normpath(posixpath.join(folder, low)))
@@ -167,7 +172,7 @@ def _percent(found: re.Match[str]) -> str:
 
 
 def parse_link(written: str) -> tuple[str, str] | None:
-    """`[[A|b]]`, `[[A\\|b]]`, `[b](A.md)` → (target, display text); None for anything else (embeds, URLs)."""
+    r"""`[[A|b]]`, `[[A\\|b]]`, `[b](A.md)` → (target, display text); None for anything else (embeds, URLs)."""
     if written.startswith("[[") and written.endswith("]]"):
         inner = written[2:-2]
         cut = inner.find("|")
@@ -178,10 +183,7 @@ def parse_link(written: str) -> tuple[str, str] | None:
         cut = written.rfind("](")
         if cut > 0:
             goal = written[cut + 2 : -1].strip()
-            if goal.startswith("<") and ">" in goal:
-                goal = goal[1 : goal.index(">")]
-            else:
-                goal = goal.split(" ", 1)[0]
+            goal = goal[1 : goal.index(">")] if goal.startswith("<") and ">" in goal else goal.split(" ", 1)[0]
             if "://" in goal or not fold(goal.split("#", 1)[0]).endswith(".md"):
                 return None
             return unquote(goal), written[1:cut]
@@ -237,5 +239,3 @@ def filters(entries: Iterable[object], *, folders: bool = False) -> tuple[list[s
             if low:
                 prefixes.append(low + "/" if folders else low)
     return prefixes, patterns
-
-

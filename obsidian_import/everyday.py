@@ -58,7 +58,7 @@ def _packed(language: str) -> list[list[str]] | None:
     spec = find_spec("wordfreq")
     if spec is None or spec.origin is None:
         return None
-    import msgpack  # noqa: PLC0415  # only here, and only when a name occurs
+    import msgpack  # type: ignore[import-untyped]  # noqa: PLC0415  # only here, and only when a name occurs
 
     file = Path(spec.origin).parent / "data" / f"small_{language}.msgpack.gz"
     with gzip.open(file, "rb") as stream:

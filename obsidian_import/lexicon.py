@@ -284,7 +284,7 @@ def occurrences(matcher: Matcher, words: str) -> set[int]:
 
 
 def counted(held: Iterable[Iterable[int]], keys: Sequence[str]) -> dict[str, int]:
-    """name → number of notes, from each note's occurrences."""
+    """Name → number of notes, from each note's occurrences."""
     totals: Counter[int] = Counter()
     for indexes in held:
         totals.update(indexes)

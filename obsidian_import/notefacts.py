@@ -38,7 +38,10 @@ _KEY: Final = re.compile(
     r"|linker-exclude|excalidraw-plugin|kanban-plugin)[ \t]*:[ \t]*(.*(?:\r?\n(?:[ \t]+.*|-[ \t].*|-|[ \t]*))*)",
     re.MULTILINE | re.IGNORECASE,
 )
-_HINT: Final = re.compile(r"^(?:alias|import_id|session_id|type|part|tag|no-?link|links-?off|auto|linker|excali|kanban)", re.I | re.M)
+_HINT: Final = re.compile(
+    r"^(?:alias|import_id|session_id|type|part|tag|no-?link|links-?off|auto|linker|excali|kanban)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ITEM: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\']|\'\')*)\'|([^,\[\]]+)')
 _TEMPLATED: Final = re.compile(r"\{\{|<%|\$\{")
 # What is no prose, cheaply: fences, inline code, comments, headings; enough to count by, not to edit by.

@@ -26,8 +26,8 @@ _CJK: Final = re.compile(
 )
 _SPACE: Final = frozenset(" \n\t\r\u00a0\u3000")
 # Neighbours that never speak against a link, tried before the slow rule.
-_LEFT_FINE: Final = _SPACE | frozenset("(,;\"“”«»„‘‚—–*{·•…:，。、；：（「『【《！？|~+&>")
-_RIGHT_FINE: Final = _SPACE | frozenset(",;!?\"“”«»‘—–*)}·•…，。、；：）」』】》！？|~&")
+_LEFT_FINE: Final = _SPACE | frozenset('(,;"“”«»„‘‚—–*{·•…:，。、；：（「『【《！？|~+&>')
+_RIGHT_FINE: Final = _SPACE | frozenset(',;!?"“”«»‘—–*)}·•…，。、；：）」』】》！？|~&')
 # `[[X]]` after one of these would become another construct: an embed, a footnote, an escape, a nested bracket.
 _LEFT_NEVER: Final = frozenset("[]!^\\#@$%</")
 _RIGHT_NEVER: Final = frozenset("[](@/$%=")
@@ -179,16 +179,23 @@ def _right(text: str, start: int, end: int) -> bool:
     return d not in "+#\u200d\ufe0f\u20e3" and not unicodedata.category(d).startswith("M")
 
 
-def outside(hits: Iterable[Hit], starts: Sequence[int], ends: Sequence[int]) -> list[Hit]:
-    """The hits that touch none of the sorted, disjoint spans given by their starts and ends."""
+def outside(hits: Iterable[Hit], spans: Sequence[tuple[int, int, bool]]) -> list[Hit]:
+    """The hits that touch none of the sorted, disjoint spans (start, end, may be covered whole)."""
+    starts = [span[0] for span in spans]
+    count = len(spans)
     free: list[Hit] = []
     for hit in hits:
-        at = bisect_right(starts, hit[0]) - 1
-        if at >= 0 and ends[at] > hit[0]:
+        start, end, _ = hit
+        at = bisect_right(starts, start) - 1
+        if at >= 0 and spans[at][1] > start and not (spans[at][0] == start and spans[at][2] and spans[at][1] <= end):
             continue
-        if at + 1 < len(starts) and starts[at + 1] < hit[1]:
-            continue
-        free.append(hit)
+        at += 1
+        while at < count and starts[at] < end:
+            if not spans[at][2] or spans[at][1] > end:
+                break
+            at += 1
+        else:
+            free.append(hit)
     return free
 
 

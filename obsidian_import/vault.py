@@ -134,7 +134,7 @@ def look(
     undownloaded: list[str] = []
     for path, size, mtime_ns, link in _walk(root, snapshot.folders, undownloaded, problems):
         snapshot.files.append(path)
-        if not path[-3:].lower() == ".md":
+        if path[-3:].lower() != ".md":
             continue
         held = old.get(path)
         mine = ours(path)
@@ -316,7 +316,7 @@ def _save(snapshot: Snapshot) -> None:
 
 
 def _counted(snapshot: Snapshot, found: Lexicon) -> dict[str, int]:
-    """name → number of notes with a person's links in which it occurs."""
+    """Name → number of notes with a person's links in which it occurs."""
     human = sorted(found.human)
     if not human:
         return {}

@@ -1,0 +1,247 @@
+"""Is a name meant where it stands? Gates that say no, then a score of evidence, every term kept and put in words.
+
+The score is a sum of log-odds-like terms; `LinkSettings.score` (1.0) is what a link needs. Nothing here looks
+at places: a name that gets here stands in prose, between word edges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from obsidian_import.addresses import fold_path, stem
+from obsidian_import.everyday import commonness, function_word, words, zipf
+from obsidian_import.everyday_words import EVERYDAY
+from obsidian_import.lexicon import Claim, Lexicon, short
+from obsidian_import.surfaces import is_cjk, key, nfc
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSettings:
+    """How sure a link has to be, and what people decided. `accepted`/`rejected`: (folded text, target path)."""
+
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    score: float = 1.0
+    threshold: float = 88
+    jaccard: float = 0.6
+    accepted: frozenset[tuple[str, str]] = frozenset()
+    rejected: frozenset[tuple[str, str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The numbers of the score. Tuned on one vault by `benchmarks/link_quality.py`; see docs/linking.md."""
+
+    mass: float = 2.0
+    """How many notes the prior weighs against the notes counted."""
+    rare: float = 0.9
+    zipf: float = 5.0
+    """Commonness at which a word says nothing either way."""
+    several: float = 0.4
+    inner: float = 0.5
+    """Exact case with a capital, digit or sign beyond the first letter."""
+    capital: float = 0.2
+    lower: float = -0.5
+    """The name is capitalised, the text is not."""
+    alone: float = 0.6
+    """It is all its line or list item says."""
+    glued: float = -1.5
+    """Two characters of Han, Kana or Hangul with more of the same beside them."""
+    slug: float = 0.8
+    """Written with the hyphens or underscores of the file name."""
+    long: float = 0.0
+
+
+WEIGHTS: Final = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How the words stand where they were found."""
+
+    start: bool = False
+    """First word of a sentence or line: its capital says nothing."""
+    alone: bool = False
+    glued: bool = False
+    shouted: bool = False
+    """The line is in capitals: they say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided about a name in a place, and why."""
+
+    target: str
+    """Path of the note; empty where none can be meant."""
+    claim: Claim | None
+    link: bool
+    score: float = 0.0
+    terms: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+    proposed: bool = False
+    """Not sure enough to link by itself, likely enough to ask."""
+
+
+class Judge:
+    """Decides about names of one lexicon under one set of settings; remembers what it decided."""
+
+    def __init__(self, lexicon: Lexicon, settings: LinkSettings, weights: Weights = WEIGHTS) -> None:
+        self.lexicon = lexicon
+        self.settings = settings
+        self.weights = weights
+        self._ignore = frozenset(key(entry) for entry in settings.ignore if entry.strip())
+        self._accepted = {(key(text), fold_path(path)) for text, path in settings.accepted}
+        self._rejected = {(key(text), fold_path(path)) for text, path in settings.rejected}
+
+    def ignored(self, path: str) -> bool:
+        """Whether a person said that this note is never to be linked."""
+        return key(stem(path)) in self._ignore
+
+    def target(self, name: str, source: str) -> tuple[Claim | None, str]:
+        """Gate 2: the one claim on a folded name that a link in `source` can mean, or why there is none."""
+        claims = self.lexicon.names.get(name, ())
+        if not claims:
+            return None, "no note has this name"
+        here = fold_path(source)
+        if any(fold_path(claim.path) == here for claim in claims):
+            return None, "this note itself"
+        free = [claim for claim in claims if not claim.bar]
+        if not free:
+            return None, claims[0].bar
+        if len(claims) == 1:
+            return claims[0], ""
+        wanted = [c for c in free if (name, fold_path(c.path)) in self._accepted]
+        if len(wanted) == 1:
+            return wanted[0], ""
+        # Copies and excluded notes do not make a name ambiguous: nobody links to them.
+        if len(free) == 1:
+            return free[0], ""
+        votes = self.lexicon.linked.get(name, {})
+        total = sum(len(notes - {source}) for notes in votes.values())
+        if total >= 3:
+            best = max(free, key=lambda c: (len(votes.get(c.path, set()) - {source}), c.path))
+            if len(votes.get(best.path, set()) - {source}) / total >= 0.8:
+                return best, ""
+        kind = "alias" if all(c.tier == "alias" for c in free) else "name"
+        return None, f"ambiguous: {len(free)} notes have this {kind}"
+
+    def judge(self, name: str, text: str, source: str, place: Place, spoken: tuple[str, ...]) -> Verdict:
+        """The verdict on `text` (as it stands there), which is the folded `name`."""
+        claim, reason = self.target(name, source)
+        if claim is None:
+            first = self.lexicon.names.get(name, ())
+            return Verdict(first[0].path if len(first) == 1 else "", None, link=False, reason=reason)
+        pair = (name, fold_path(claim.path))
+        if name in self._ignore or key(claim.written) in self._ignore or key(stem(claim.path)) in self._ignore:
+            return Verdict(claim.path, claim, link=False, reason="on your list of names never linked")
+        if pair in self._rejected:
+            return Verdict(claim.path, claim, link=False, reason="rejected by you")
+        if pair in self._accepted:
+            return Verdict(
+                claim.path,
+                claim,
+                link=True,
+                score=9.0,
+                terms={"accepted": 9.0},
+                reason=self._why(claim, "accepted by you"),
+            )
+        refused = self._surface(name, text, claim, place)
+        if refused:
+            return Verdict(claim.path, claim, link=False, reason=refused)
+        return self._score(name, text, claim, source, place, spoken)
+
+    def path(self, path: str, source: str) -> Verdict:
+        """The verdict on a vault-relative path that stands in prose."""
+        claims = [claim for claim in self.lexicon.names.get(key(stem(path)), ()) if claim.path == path]
+        claim = claims[0] if claims else Claim(path, "exact", stem(path))
+        reason = claim.bar
+        if fold_path(path) == fold_path(source):
+            reason = "this note itself"
+        elif self.ignored(path):
+            reason = "on your list of names never linked"
+        if reason:
+            return Verdict(path, None, link=False, reason=reason)
+        return Verdict(
+            path, claim, link=True, score=9.0, terms={"whole path": 9.0}, reason=self._why(claim, "its whole path")
+        )
+
+    def _surface(self, name: str, text: str, claim: Claim, place: Place) -> str:
+        """Gate 3: why the words themselves can be no link; empty where they can."""
+        if function_word(name):
+            return "everyday word"
+        written = claim.written if claim.tier != "derived" else text
+        capitals = acronym(written)
+        if capitals and (nfc(text) != nfc(written) or place.shouted):
+            return f"written differently from {written}" if not place.shouted else "the line is all in capitals"
+        if short(name) and not (capitals and len(written) >= 2):
+            return "too short"
+        return ""
+
+    def _score(self, name: str, text: str, claim: Claim, source: str, place: Place, spoken: tuple[str, ...]) -> Verdict:
+        w = self.weights
+        linked, total = self.lexicon.evidence(name, source)
+        share = (linked + w.mass * self.lexicon.prior) / (total + w.mass)
+        terms = {"vault links": math.log(share / (1 - share))}
+        written = nfc(claim.written)
+        exact = nfc(text) == written
+        capitals = acronym(written)
+        common = commonness(name, spoken)
+        if capitals and exact:
+            # `WHO` in capitals is not the word "who".
+            common = min(common, 3.0)
+        terms["rare word"] = w.rare * (w.zipf - common)
+        held = words(name)
+        several = len(held) > 1
+        if several:
+            terms["several words"] = w.several
+            if ("-" in text or "_" in text) and "-" in written + "_":
+                terms["written as the file name"] = w.slug
+        if exact and any(c.isupper() or c.isdigit() for c in written[1:]):
+            terms["written exactly so"] = w.inner
+        elif exact and written[:1].isupper() and not place.start:
+            terms["capital"] = w.capital
+        elif text[:1].islower() and written[:1].isupper():
+            terms["not capitalised"] = w.lower
+        if place.alone:
+            terms["stands alone"] = w.alone
+        if place.glued and len(name) < 3:
+            terms["inside a longer word?"] = w.glued
+        score = sum(terms.values())
+        link = score >= self.settings.score
+        rarity = self._rarity(name, common, several=several, capitals=capitals and exact)
+        history = f"linked in {linked} of {total} notes" if total else ""
+        if link:
+            reason = self._why(claim, history, rarity)
+        else:
+            known = f"linked in {linked} of {total} notes" if total else "no links of yours speak for it"
+            reason = f"{rarity or 'not sure enough'}, {known}"
+        return Verdict(claim.path, claim, link, score, terms, reason, proposed=0 <= score < self.settings.score)
+
+    def _why(self, claim: Claim, *more: str) -> str:
+        name = stem(claim.path)
+        first = {
+            "exact": f"name of {name}",
+            "alias": f"alias of {name}",
+            "derived": f"another spelling of {name}",
+        }[claim.tier]
+        return " · ".join(part for part in (first, *more) if part)
+
+    def _rarity(self, name: str, common: float, *, several: bool, capitals: bool) -> str:
+        if capitals:
+            return "written in capitals"
+        if any(is_cjk(c) for c in name):
+            return "everyday word" if common >= 4.5 else "rare word" if common < 3 else "less common word"
+        if several:
+            held = words(name)
+            plain = all(word in EVERYDAY or zipf(word) >= 5 for word in held)
+            return "everyday words" if plain and common >= 3.5 else f"{len(held)} words"
+        return "everyday word" if common >= 4.7 else "rare word" if common < 3.3 else "less common word"
+
+
+def acronym(text: str) -> bool:
+    """`WHO`, `R&D`, `GPT4`: at most five letters, all capitals, at least two."""
+    letters = [c for c in text if c.isalpha()]
+    return 2 <= len(letters) <= 5 and " " not in text and all(c.isupper() for c in letters)
