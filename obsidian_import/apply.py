@@ -426,6 +426,12 @@ def _write_objects(vault: Path, texts: Texts, entries: Iterable[Entry]) -> None:
             files.discard(temp)
 
 
+def drop_objects(vault: Path, names: Iterable[str]) -> None:
+    """Remove stored texts (`prune`); the lock is held."""
+    for name in names:
+        object_path(vault, name).unlink(missing_ok=True)
+
+
 def plan_folders(plan: Plan, manifest: Manifest) -> list[list[str]]:
     """Folders that the undone runs made, innermost first: they go with their last file."""
     undone = {r for c in plan.changes if c.reverses for r in [c.reverses[0]]}

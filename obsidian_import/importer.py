@@ -1,0 +1,389 @@
+"""The pipeline, once through: sources → talks → tags → notes → links → plan. Reads, plans, writes nothing.
+
+Talks come one at a time and leave only their rows and digests behind, so memory does not grow with the archive.
+A unit of reading (a session with its forks, one export) that has not changed since the last import, and whose notes
+still lie as they were left, is not opened again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+from obsidian_import import __version__, formats, inert, paths
+from obsidian_import.cache import Cache, unit_id
+from obsidian_import.files import digest
+from obsidian_import.landing import Lander, Linking, Wanted
+from obsidian_import.manifest import Change, NoteState
+from obsidian_import.model import Conversation, File, Found, Group, Problem, Skip
+from obsidian_import.plan import Plan, Row
+from obsidian_import.redact import Redactor, Rules
+from obsidian_import.render import Rendering, render, said
+from obsidian_import.sources import expand
+from obsidian_import.tags import Keymap, tag
+from obsidian_import.world import World
+
+RICHNESS = {"markdown": 1, "claude-export": 1}
+"""How much of a talk a source holds; a poorer copy never replaces a richer note. Absent: 3."""
+
+_CODE_PATH = re.compile(r"(?:^|[/\\._-])(?:code|claude-code|codex|specstory)(?:$|[/\\._-])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the person asked for."""
+
+    sources: tuple[Path, ...]
+    origin: str = "auto"
+    move: bool = False
+    detail: str = "tools"
+    since: date | None = None
+    until: date | None = None
+    project: str | None = None
+
+    @property
+    def filtered(self) -> bool:
+        """Whether only some talks are wanted (then nothing is learned about whole units)."""
+        return any((self.since, self.until, self.project))
+
+
+@dataclass(slots=True)
+class Unit:
+    """A unit of reading and what became of it."""
+
+    id: str
+    stamp: str
+    rows: list[Row] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    files: tuple[File, ...] = ()
+
+
+@dataclass(slots=True)
+class Importer:
+    """One import. `plan()` once; after the plan was applied, `learn()`."""
+
+    world: World
+    request: Request
+    lander: Lander
+    keymap: Keymap
+    rules: Rules
+    cache: Cache
+    protected: tuple[Path, ...] = ()
+    """Folders whose files are never moved away (the client's own)."""
+    progress: Callable[[int, int], object] = lambda done, total: None  # noqa: ARG005
+    rows: list[Row] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    units: list[Unit] = field(default_factory=list)
+    read: int = 0
+    _seen: dict[str, tuple[int, str]] = field(default_factory=dict)
+    _taken: set[str] = field(default_factory=set)
+    _assets: set[str] = field(default_factory=set)
+
+    # ---------------------------------------------------------------- the loop
+
+    def plan(self) -> Plan:
+        """Read everything, decide everything."""
+        self._taken.update(self.world.snapshot.folded)
+        detected = formats.detect(expand(self.request.sources, skip=[self.world.vault]))
+        for found in detected.found:
+            self._other(found)
+        total = sum(len(files) for _, files in detected.claimed)
+        done = 0
+        for form, group in detected.groups(self.cache):
+            unit = self._unit(group)
+            known = None if self.request.filtered or self.request.move else self._known(unit)
+            if known is not None:
+                unit.rows, unit.problems = known
+                self.rows += unit.rows
+                self.problems += unit.problems
+                self.read += len({r.key for r in unit.rows if r.action == "keep"})
+                for row in unit.rows:
+                    self._seen.setdefault(row.key, (_richness(row.source), group.files[0].where))
+            else:
+                self._read(form.read(group), unit)
+            self.units.append(unit)
+            done += len(group.files)
+            self.progress(min(done, total), total)
+        if self.request.move:
+            self._moves()
+        return Plan(
+            "import",
+            tuple(self.rows),
+            tuple(self.changes),
+            tuple(self.problems),
+            read=self.read,
+            notices=self._notices(),
+        )
+
+    def _read(self, found: Iterator[Found], unit: Unit) -> None:
+        rows, problems = len(self.rows), len(self.problems)
+        for one in found:
+            if isinstance(one, Conversation):
+                self._talk(one)
+            else:
+                self._other(one)
+        unit.rows = self.rows[rows:]
+        unit.problems = self.problems[problems:]
+
+    def _other(self, found: Problem | Skip) -> None:
+        if isinstance(found, Problem):
+            self.problems.append(replace(found, what=self._safe(found.what)))
+        else:
+            title = self._safe(found.title)
+            self.rows.append(Row("skip", found.key, found.source, title=title, why=found.why))
+
+    def _safe(self, text: str) -> str:
+        return Redactor(self.rules).redact(text) if text else text
+
+    # ---------------------------------------------------------------- one talk
+
+    def _talk(self, talk: Conversation) -> None:
+        if not self._asked_for(talk):
+            return
+        self.read += 1
+        where = talk.files[0] if talk.files else talk.key
+        rich = _richness(talk.source)
+        earlier = next((self._seen[k] for k in (talk.key, *talk.aka) if k in self._seen), None)
+        if earlier is not None:
+            self.rows.append(
+                Row("skip", talk.key, where, title=self._safe(talk.title), why=f"same talk as {earlier[1]}")
+            )
+            return
+        for key in (talk.key, *talk.aka):
+            self._seen[key] = (rich, where)
+        state = self.world.state(talk.key)
+        if state is not None and state.base is not None and _richness(state.entry.source) > rich:
+            why = f"already here from a richer source ({state.entry.source})"
+            self.rows.append(
+                Row("keep", talk.key, state.path, title=state.entry.title, source=state.entry.source, why=why)
+            )
+            return
+        talk = replace(talk, origin=self._origin(talk, where))
+        tags = tag(said(talk), self.keymap)
+        redactor = Redactor(self.rules)
+        settings = Rendering(chats=self.world.config.chats, zone=self.world.config.zone, detail=self.request.detail)
+        options = inert.Options(**_fields(self.world.config.inert))
+        rendered = render(talk, tags, settings, redactor, options)
+        assets = tuple(dict.fromkeys(a.path for a in rendered.assets))
+        for asset in rendered.assets:
+            self._asset(asset.path, asset.data)
+        first_path = ""
+        places: list[tuple[str, NoteState | None, bool]] = []
+        for note in rendered.notes:
+
+            def fresh(note: Any = note, first: str = first_path) -> str:
+                stem = note.stem
+                if first:  # all parts of a talk share the stem of the first, wherever it lies
+                    stem = paths.part_stem(first.rpartition("/")[2].removesuffix(".md"), note.part)
+                path = paths.unique(note.folder, stem, talk.key, self._taken)
+                self._taken.add(paths.fold(path))
+                return path
+
+            places.append(self.lander.place(talk.key, note.part, fresh))
+            first_path = first_path or places[0][0]
+        where_all = [p for p, _, _ in places]
+        for note, (path, known, exists) in zip(rendered.notes, places, strict=True):
+            first = note.part == 1
+            row = Row(
+                "keep",
+                talk.key,
+                path,
+                title=str(note.properties.get("title", "")),
+                source=talk.source,
+                origin=talk.origin or "",
+                project=str(note.properties.get("project", "")),
+                created=str(note.properties.get("created", "")),
+                tags=tuple(note.properties.get("tags", ())),
+                words=tags if first else {},
+                redactions=dict(redactor.counts) if first else {},
+                inert=dict(rendered.inert) if first else {},
+                part=note.part,
+            )
+            wanted = Wanted(
+                key=talk.key,
+                part=note.part,
+                text=note.text(where_all),
+                row=row,
+                source=talk.source,
+                assets=assets if first else (),
+            )
+            landed, change = self.lander.land(wanted, path, known, exists=exists)
+            self.rows.append(landed)
+            if change is not None:
+                self.changes.append(change)
+
+    def _asked_for(self, talk: Conversation) -> bool:
+        request, zone = self.request, self.world.config.zone
+        if request.project is not None and talk.project != request.project:
+            return False
+        created, updated = talk.created or talk.updated, talk.updated or talk.created
+        if request.since and (updated is None or local_day(updated, zone) < request.since):
+            return False
+        return not (request.until and (created is None or local_day(created, zone) > request.until))
+
+    def _origin(self, talk: Conversation, where: str) -> Any:
+        if self.request.origin != "auto":
+            return self.request.origin
+        return talk.origin or ("code" if _CODE_PATH.search(where) else "web")
+
+    def _asset(self, path: str, data: bytes) -> None:
+        if path in self._assets:
+            return
+        self._assets.add(path)
+        after = digest(data)
+        actual = self.world.actual(path)
+        entry = self.world.manifest.files.get(path)
+        if actual == after or (entry is not None and entry.after is not None):
+            return  # there already, or taken away by a person
+        if actual is None:
+            self.world.texts.put(data)
+            self.changes.append(Change(path=path, before=None, after=after, base=after))
+
+    # ---------------------------------------------------------------- --move
+
+    def _moves(self) -> None:
+        """The originals that may go: wholly read, every talk of theirs landed, and not the client's own."""
+        bad = {p.source for p in self.problems} | {r.path for r in self.rows if r.action == "skip"}
+        units: dict[str, list[Unit]] = {}
+        for unit in self.units:
+            for file in unit.files:
+                units.setdefault(_on_disk(file), []).append(unit)
+        for number, (place, its) in enumerate(sorted(units.items())):
+            if any(p == place or p.startswith(f"{place}!") for p in bad):
+                continue
+            landed = [r for u in its for r in u.rows]
+            if not landed or any(r.action in ("conflict", "skip") for r in landed) or any(u.problems for u in its):
+                continue
+            source = Path(os.path.abspath(place))
+            if any(folder in source.resolve().parents for folder in self.protected):
+                continue
+            seen = source.lstat()
+            self.changes.append(
+                Change(
+                    path="",
+                    before=None,
+                    after=None,
+                    moved={
+                        "from": str(source),
+                        "kept": str(_kept(source, number)),
+                        "mode": seen.st_mode & 0o7777,
+                        "mtime_ns": seen.st_mtime_ns,
+                        "size": seen.st_size,
+                    },
+                )
+            )
+
+    # ---------------------------------------------------------------- what need not be read again
+
+    def _unit(self, group: Group) -> Unit:
+        name, stamps = unit_id(group.format, group.files)
+        return Unit(name, digest(f"{self._context()}\n{stamps}".encode()), files=group.files)
+
+    def _context(self) -> str:
+        request = self.request
+        return f"{code_stamp()}|{self.world.config!r}|{request.origin}|{request.detail}|{self.lander.link.__name__}"  # type: ignore[attr-defined]
+
+    def _known(self, unit: Unit) -> tuple[list[Row], list[Problem]] | None:
+        value = self.cache.outcome(str(self.world.vault), unit.id, unit.stamp)
+        if not isinstance(value, dict) or self.lander.restore or self.lander.take:
+            return None
+        try:
+            for note in value["notes"]:
+                state = self.world.state(note["key"], note["part"])
+                if state is None or state.base != note["base"] or not self._as_left(note, state):
+                    return None
+            rows = [Row(**{**row, "tags": tuple(row["tags"]), "links": tuple(row["links"])}) for row in value["rows"]]
+            problems = [Problem(**p) for p in value["problems"]]
+        except (KeyError, TypeError):
+            return None
+        return rows, problems
+
+    def _as_left(self, note: Mapping[str, Any], state: NoteState) -> bool:
+        if note["seen"] is None:
+            return state.path not in self.world.snapshot.notes and note["key"] not in self.world.snapshot.by_import_id
+        stat = self.world.snapshot.notes.get(note["path"])
+        return stat is not None and [stat.size, stat.mtime_ns] == note["seen"]
+
+    def learn(self, vault: Path) -> None:
+        """After the plan was carried out: remember what each unit came to, so that it need not be read again."""
+        if self.request.filtered or self.request.move:
+            return
+        changed = {(c.key, c.part): c for c in self.changes if c.key}
+        for unit in self.units:
+            if any(r.action == "conflict" for r in unit.rows):
+                continue
+            notes = []
+            for row in unit.rows:
+                if row.action == "skip":
+                    continue
+                change, state = changed.get((row.key, row.part)), self.world.state(row.key, row.part)
+                base = change.base if change else state.base if state else None
+                try:
+                    seen = vault.joinpath(row.path).lstat()
+                    stat: list[int] | None = [seen.st_size, seen.st_mtime_ns]
+                except OSError:
+                    stat = None
+                notes.append({"key": row.key, "part": row.part, "base": base, "path": row.path, "seen": stat})
+            kept = [
+                _plain(replace(r, action="keep", why="") if r.action in ("create", "update") else r) for r in unit.rows
+            ]
+            problems = [_fields(p) for p in unit.problems]
+            self.cache.remember(str(vault), unit.id, unit.stamp, {"notes": notes, "rows": kept, "problems": problems})
+
+    def _notices(self) -> tuple[str, ...]:
+        copies = sorted(self.world.snapshot.conflict_copies)
+        if not copies:
+            return ()
+        shown = ", ".join(copies[:3]) + (", …" if len(copies) > 3 else "")
+        return (f"{len(copies)} copies left by a sync service were not touched: {shown}",)
+
+
+# ------------------------------------------------------------------ small things
+
+
+def local_day(at: datetime, zone: tzinfo) -> date:
+    """The calendar day of a moment in the vault's zone; a zone-less time is taken as written."""
+    return (at.astimezone(zone) if at.tzinfo else at).date()
+
+
+def code_stamp() -> str:
+    """Version and newest change of our own code: what may render the same talk differently."""
+    folder = Path(__file__).parent
+    return f"{__version__}:{max(e.stat().st_mtime_ns for e in os.scandir(folder) if e.name.endswith('.py'))}"
+
+
+def _richness(source: str) -> int:
+    return RICHNESS.get(source, 3)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__slots__}
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    return {**_fields(row), "tags": list(row.tags), "links": [dict(x) for x in row.links]}
+
+
+def _on_disk(file: File) -> str:
+    return file.where.split("!")[0]
+
+
+def _kept(source: Path, number: int) -> Path:
+    from obsidian_import.config import data_dir  # noqa: PLC0415 (the only use)
+
+    return (
+        data_dir()
+        / "originals"
+        / digest(str(source).encode("utf-8", "surrogateescape"))[:12]
+        / f"{number}-{source.name}"
+    )
+
+
+__all__ = ["Importer", "Linking", "Request", "Unit", "code_stamp", "local_day"]
+_ = Sequence
