@@ -110,12 +110,12 @@ class _Merge:
         both = self._apart(region)
         if both is not None:
             return both
-        if _links_only(old, w):
-            return raw
         if len(old) == len(w) == len(a):
             lines = [self._line(*four) for four in zip(old, w, a, raw, strict=True)]
             if None not in lines:
                 return [line for line in lines if line is not None]
+        if _links_only(old, w):
+            return raw
         # Our change is there already, with the person's around it: this very merge was made before.
         if _within(w, a) and not _within(w, old):
             return raw
@@ -140,19 +140,15 @@ class _Merge:
         """Lines put in by one side at the edge of lines that only the other changed: both. None: they overlap."""
         if _in_fence(self.b, region.start):
             return None
-        for ours in region.ours:
-            for theirs in region.theirs:
-                added = [h for h in (ours, theirs) if h[0] == h[1]]
-                if len(added) != 1 or max(ours[0], theirs[0]) < min(ours[1], theirs[1]):
-                    if ours[1] < theirs[0] or theirs[1] < ours[0]:
-                        continue
-                    return None
-                one, other = added[0], theirs if added[0] is ours else ours
-                if other[0] < one[0] < other[1]:
-                    return None
+        if not all(_beside(ours, theirs) for ours in region.ours for theirs in region.theirs):
+            return None
+        # What one side put in and the other has among its lines is there once: this merge was made before.
+        ours_new = [self.w[h[2] : h[3]] for h in region.ours]
+        theirs_new = [self.a[h[2] : h[3]] for h in region.theirs]
+        hunks = [(h[1], h[0], 0, h) for h in region.ours if not _among(h, self.w, theirs_new)]
+        hunks += [(h[1], h[0], 1, h) for h in region.theirs if not _among(h, self.a, ours_new)]
         result: list[str] = []
         at = region.start
-        hunks = [(h[1], h[0], 0, h) for h in region.ours] + [(h[1], h[0], 1, h) for h in region.theirs]
         for stop, start, side, (_, _, low, high) in sorted(hunks):
             result += self.b[at:start]
             result += self.raw[low:high] if side else self._our(low, high)
@@ -182,12 +178,24 @@ def _far(hunks: Sequence[Hunk], stop: int, unchanged: int) -> int:
     return hunks[-1][3] + stop - hunks[-1][1] if hunks else unchanged
 
 
+def _beside(x: Hunk, y: Hunk) -> bool:
+    """Whether two changes do not touch, or touch only as lines put in at the edge of changed ones."""
+    if x[1] < y[0] or y[1] < x[0]:
+        return True
+    added = (x[0] == x[1]) + (y[0] == y[1])
+    return added == 1 and not y[0] < x[0] < y[1] and not x[0] < y[0] < x[1]
+
+
 def _within(few: Lines, many: Lines) -> bool:
     """Whether `few` stand together in `many`; blank lines alone do not count."""
     size = len(few)
     if size > len(many) or not any(line.strip() for line in few):
         return False
     return any(many[i] == few[0] and list(many[i : i + size]) == list(few) for i in range(len(many) - size + 1))
+
+
+def _among(hunk: Hunk, side: Lines, others: Sequence[Lines]) -> bool:
+    return hunk[0] == hunk[1] and any(_within(side[hunk[2] : hunk[3]], other) for other in others)
 
 
 def _links_only(old: Lines, new: Lines) -> bool:

@@ -21,7 +21,7 @@ wrote.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from obsidian_import import properties
@@ -160,7 +160,7 @@ class _Section:
 def _body(base: str, wanted: str, actual: str, eol: str) -> tuple[str, tuple[str, ...]]:
     b = _sections(base, _anchors(base))
     w = _renamed(_sections(wanted, _anchors(wanted)), b)
-    a = _sections(actual, _anchors(actual, {**w, **b}))
+    a = _sections(actual, _anchors(actual, {key: _contents(key, b, w) for key in {**b, **w}}))
 
     conflicts: list[str] = []
     result: dict[str, _Section] = {}
@@ -178,7 +178,9 @@ def _body(base: str, wanted: str, actual: str, eol: str) -> tuple[str, tuple[str
     ours_moved = [key for key in b if key in a and key in w] != [key for key in w if key in a and key in b]
     theirs_moved = shared != [key for key in b if key in a and key in w]
     order = _weave(list(w), list(a)) if ours_moved and not theirs_moved else _weave(list(a), list(w))
-    return _joined([(result[key], a.get(key)) for key in order if key in result], eol), tuple(conflicts)
+    inner = set(list(a)[:-1])
+    sections = [(result[key], key in inner and result[key].gap == a[key].gap) for key in order if key in result]
+    return _joined(sections, eol), tuple(conflicts)
 
 
 def _section(
@@ -195,10 +197,16 @@ def _section(
         return _Section(actual.content, gap), True
     if alone:
         return _Section(wanted.content.replace("\n", eol), gap), True
+    if _holds(_lf(actual.content), wanted.content) and not _holds(base.content, wanted.content):
+        return _Section(actual.content, gap), True  # merged before, on another machine
     content = merge_lines(base.content, wanted.content, actual.content, eol)
     if content is None:
         return actual, False
     return _Section(content, gap), True
+
+
+def _holds(text: str, lines: str) -> bool:
+    return f"\n{lines}\n" in f"\n{text}\n"
 
 
 def _same(base: str, actual: str) -> bool:
@@ -219,18 +227,16 @@ def _gap(base: str, wanted: str, actual: str, eol: str) -> str:
     return actual
 
 
-def _joined(sections: Sequence[tuple[_Section, _Section | None]], eol: str) -> str:
-    """The body. What was the last section may have others behind it now: they need a blank line between them."""
+def _joined(sections: Sequence[tuple[_Section, bool]], eol: str) -> str:
+    """The body. What was a last section may have others behind it now, and they need a blank line between them.
+
+    True with a section: the person's own file has a section right behind this gap, so it is as they like it.
+    """
     parts: list[str] = []
     last = len(sections) - 1
-    for number, (section, actual) in enumerate(sections):
-        gap = section.gap
-        if number < last and section.content:
-            breaks = gap.count("\n")
-            own = actual is not None and gap == actual.gap
-            if breaks == 0 or (breaks == 1 and not own):
-                gap = eol * 2
-        parts += (section.content, gap)
+    for number, (section, own) in enumerate(sections):
+        narrow = number < last and section.content and not own and section.gap.count("\n") < 2
+        parts += (section.content, eol * 2 if narrow else section.gap)
     return "".join(parts)
 
 
@@ -252,10 +258,10 @@ def _weave(first: Sequence[str], second: Sequence[str]) -> list[str]:
 _MARK = re.compile(r"^(?:## [^\n]*|(?P<indent> {0,3})(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*))$", re.MULTILINE)
 
 
-def _anchors(text: str, known: Mapping[str, _Section] | None = None) -> list[tuple[str, int]]:
+def _anchors(text: str, known: Mapping[str, Sequence[str]] | None = None) -> list[tuple[str, int]]:
     """The id and the offset of each heading of ours that is none inside a fence, in order; each id once.
 
-    With `known` (the person's file): only its ids count; of several copies the one with the text we generated, else
+    With `known` (for the person's file: texts of ours by id) only its ids count; of several copies the one with the text we generated, else
     the first; and a known id that stands nowhere else is found inside a fence too: a fence that a person left open
     must not swallow the messages below it.
     """
@@ -282,10 +288,13 @@ def _anchors(text: str, known: Mapping[str, _Section] | None = None) -> list[tup
     return sorted(chosen, key=lambda anchor: anchor[1])
 
 
-def _original(text: str, places: Iterable[int], section: _Section) -> int:
-    """Of copies of a message the one whose next lines are ours."""
-    places = list(places)
-    return next((at for at in places if text.startswith(section.content, at)), places[0])
+def _original(text: str, places: Sequence[int], contents: Sequence[str]) -> int:
+    """Of copies of a message the one whose next lines are ours, as they were or as they are now."""
+    return next((at for at in places if any(text.startswith(content, at) for content in contents)), places[0])
+
+
+def _contents(key: str, *sides: Mapping[str, _Section]) -> list[str]:
+    return [side[key].content for side in sides if key in side]
 
 
 def _sections(text: str, anchors: Sequence[tuple[str, int]]) -> dict[str, _Section]:
