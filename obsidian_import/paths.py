@@ -22,7 +22,10 @@ STEM_BYTES = MAX_BYTES - _PART_ROOM - _ID_ROOM - len(".md")
 
 _SEPARATORS = re.compile(r"\s*[/\\|:]+\s*")
 _ILLEGAL = re.compile(r"[\[\]#^*?<>]")
-_LOOKS_EMPTY = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffc")
+_NOTHING = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffc\ufdd0-\ufdef\ufffe\uffff\U000e0100-\U000e01ef]"
+)
+"""Letters and marks that show nothing, and noncharacters."""
 _JOINERS = frozenset("\u200c\u200d")
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|conin\$|conout\$|clock\$|(?:com|lpt)[0-9¹²³])(?=\s*(?:\.|$))")
 _EDGE = " .-~"
@@ -75,11 +78,7 @@ def _kept(text: str) -> str:
         kind = unicodedata.category(char)
         if kind[0] == "Z" or char in "\t\n\r\v\f":
             out.append(" ")
-        elif kind in {"Cc", "Cf", "Cs", "Co"} or char in _LOOKS_EMPTY or 0xE0100 <= ord(char) <= 0xE01EF:
-            continue
-        elif (ord(char) & 0xFFFE) == 0xFFFE or 0xFDD0 <= ord(char) <= 0xFDEF:  # noncharacters
-            continue
-        else:
+        elif kind not in {"Cc", "Cf", "Cs", "Co"} and not _NOTHING.match(char):
             out.append(char)
     return "".join(out)
 
@@ -195,7 +194,7 @@ def extension(media_type: str, name: str = "") -> str:
     kind = media_type.partition(";")[0].strip().lower()
     if kind in _EXTENSIONS:
         return _EXTENSIONS[kind]
-    if kind.startswith("text/") or kind.startswith("application/vnd.ant."):
+    if kind.startswith(("text/", "application/vnd.ant.")):
         return "txt"
     if kind in {"", "application/octet-stream"}:
         last = name.rpartition(".")[2].lower()
