@@ -209,7 +209,9 @@ _TOKENS = re.compile(
     """,
     re.VERBOSE,
 )
-_INLINE_MATH = re.compile(r"\$(?P<term>[^\s$](?:(?:[^$\\\n]|\\[^\n]|\n(?![ \t>]*\n)){0,500}[^\s$\\]|\\[^\s])?|[^\s$])\$(?!\d)")
+_INLINE_MATH = re.compile(
+    r"\$(?P<term>[^\s$](?:(?:[^$\\\n]|\\[^\n]|\n(?![ \t>]*\n)){0,500}[^\s$\\]|\\[^\s])?|[^\s$])\$(?!\d)"
+)
 _SIGNS = re.compile(r"\\[a-zA-Z{},;!]|[\^_=<>{}]")
 _MONEY = re.compile(r"\d[\d,.]*\s?(?:[kKmMbB]|bn|mn|million|billion|USD|usd)?(?=$|[\s/,.;:)*\-–—+])")
 _WORDS = re.compile(r"[^\W\d_]{2,}")
