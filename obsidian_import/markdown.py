@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from typing import NamedTuple, cast
 
 from obsidian_import.commonmark import commonmark
 from obsidian_import.model import Edit
-from obsidian_import.obsidian_syntax import PAIR_GATES, Raw, blank, pairs, tokens
+from obsidian_import.obsidian_syntax import Raw, blank, lines_with, may_have_pairs, pairs, tokens
 
 
 class Span(NamedTuple):
@@ -28,6 +29,9 @@ class Span(NamedTuple):
     end: int
     kind: str
 
+
+_as_span = cast("Callable[[tuple[int, int, str]], Span]", partial(tuple.__new__, Span))
+"""`Span._make` without its Python frame."""
 
 WHOLE_NAMES = frozenset({"identifier", "path"})
 """Kinds a name may still cover whole (`Node.js`, `.NET`, `folder/note`), but never a part of."""
@@ -55,14 +59,15 @@ class Places(NamedTuple):
 
 def protected(text: str) -> list[Span]:
     """Every place of a note where no link may go, sorted and disjoint."""
-    return places(text).spans
+    return list(places(text).spans)
 
 
 def in_table(text: str, offset: int) -> bool:
-    """Whether `offset` lies in a table. For many offsets of one text ask `places(text)` once."""
-    return places(text).in_table(offset)
+    """Whether `offset` lies in a table, so that the pipe of a link there needs a backslash."""
+    return "|" in text and places(text).in_table(offset)
 
 
+@lru_cache(maxsize=4)  # the linker asks about one text again and again: spans, then each link's table
 def places(text: str) -> Places:
     """The protected spans and the tables of a whole note, frontmatter and all."""
     plain = _plain(text)
@@ -85,14 +90,16 @@ def _plain(text: str) -> str:
     """The same length, every line end a line feed, encodable: what all patterns here are written for."""
     if "\r" in text:
         text = text.replace("\r\n", " \n").replace("\r", "\n")
-    if not text.isascii():
+    try:
+        text.encode()
+    except UnicodeEncodeError:
         text = _LONE.sub("\ufffd", text)
     return text
 
 
 def _body(text: str, shift: int) -> Places:
     raw, tables = commonmark(text)
-    if any(gate in text for gate in PAIR_GATES):
+    if may_have_pairs(text):
         raw += pairs(blank(text, (s for s in _settle(raw) if s[2] in _CODE)))
     settled = _settle(raw)
     rest = blank(text, settled)
@@ -104,7 +111,7 @@ def _body(text: str, shift: int) -> Places:
     if shift:
         tables = [(start + shift, end + shift) for start, end in tables]
         return Places([Span(start + shift, end + shift, kind) for start, end, kind in settled], tables)
-    return Places(list(map(Span._make, settled)), tables)
+    return Places(list(map(_as_span, settled)), tables)
 
 
 def _settle(raw: list[Raw]) -> list[tuple[int, int, str]]:
@@ -132,8 +139,8 @@ def _doubtful_tables(text: str, rest: str, tables: list[tuple[int, int]]) -> lis
     """
     out: list[Raw] = []
     known = Places([], tables)
-    for row in _DELIMITER_ROW.finditer(rest):
-        if "|" in row[0] and not known.in_table(row.start()):
+    for row in lines_with(rest, "|", _DELIMITER_ROW):
+        if not known.in_table(row.start()):
             start = text.rfind("\n", 0, max(0, row.start() - 1)) + 1
             end = _BLANK_LINE.search(text, row.end())
             out.append((start, -(end.start() if end else len(text)), "table"))

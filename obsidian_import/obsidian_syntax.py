@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from html.entities import html5
 
 Raw = tuple[int, int, str]
@@ -44,8 +44,12 @@ def blank(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
 
 _PAIR = re.compile(r"\\[\\%$<{]|%%|\$\$|<!--|<%|\{\{|<<<<<<<(?= )")
 _MARKER = re.compile(r"(?:[\w-]+:\s?)?(begin|end)\b[\s:]*(.*)", re.IGNORECASE | re.DOTALL)
-PAIR_GATES = ("%%", "$$", "<!--", "<%", "{{", "<<<<<<< ")
-"""Without any of these in the text `pairs` finds nothing."""
+_PAIR_GATES = ("%%", "$$", "<!--", "<%", "{{", "<<<<<<< ")
+
+
+def may_have_pairs(text: str) -> bool:
+    """Whether `pairs` can find anything; far cheaper than to ask it."""
+    return any(gate[0] in text and gate in text for gate in _PAIR_GATES)
 
 
 def pairs(text: str) -> list[Raw]:
@@ -143,34 +147,45 @@ for _ in range(4):
 # Obsidian's own alphabet of tags: everything but ASCII punctuation, general punctuation and spaces.
 _TAG_CHAR = "[^\\s\\0!-,.:-@\\[-^`{-~\u2000-\u206f\u2e00-\u2e7f]"
 
-# Each alternative begins with one literal character, so that the search skips all other characters at once. The empty
-# group at the end of each tells which one it was.
-_GATES: tuple[tuple[str, str], ...] = (
-    ("own_wikilink", r"\\\[\\\[[^\[\]\n]+\]\]"),
-    ("escape", r"\\[!-/:-@\[-`{-~]"),
-    ("command", r"\\(?=\w)"),
-    ("entity", r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"),
-    ("tag", rf"#(?=[0-9]*+{_TAG_CHAR}){_TAG_CHAR}+"),
-    ("footnote", rf"\^{_NESTED}"),
-    ("block_id", r"\^[A-Za-z0-9-]+(?=[ \t]*$)"),
-    ("bracket", rf"\[(?:[^\[\]\n]++|{_NESTED})*+\](?:\([^()\n]*\))?"),
-    ("wikilink", r"\[\[[^\n]*"),
-    ("opening", r"\[\w+"),
-    ("url", r":(?=//)"),
-    ("word", rf":{{1,2}}(?={_WORD})"),
-    ("word", r"@(?=\w)"),
-    ("word", r"_+(?=\w)"),
-    ("word", rf"\.(?={_WORD})"),
-    ("path", r"/"),
-    ("call", r"\((?<=[A-Za-z0-9_]\()"),
-    ("word", r"=(?<=\w=)(?=[\w\"'./$-])"),
-    ("word", r"->(?=\w)"),
-    ("flag", rf"-(?<![\w-]-)-?[A-Za-z](?:{_WORD}|-)*+(?:=[^\s\0]*)?"),
-    ("variable", r"\$(?:[A-Za-z_]\w*|\{[^{}\n]*\})"),
-    ("variable", r"%[A-Za-z_]\w*%"),
+# By the one character each thing begins with or has in its middle: a search for a single character passes over prose
+# ten times faster than one for any of many, and most texts lack most of them. The group that matched names the thing.
+_GATES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    (
+        "\\",
+        (
+            ("own_wikilink", r"\\\[\\\[[^\[\]\n]+\]\]"),
+            ("escape", r"\\[!-/:-@\[-`{-~]"),
+            ("command", r"\\(?=\w)"),
+        ),
+    ),
+    ("&", (("entity", r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"),)),
+    ("#", (("tag", rf"#(?=[0-9]*+{_TAG_CHAR}){_TAG_CHAR}+"),)),
+    ("^", (("footnote", rf"\^{_NESTED}"), ("block_id", r"\^[A-Za-z0-9-]+(?=[ \t]*$)"))),
+    (
+        "[",
+        (
+            ("bracket", rf"\[(?:[^\[\]\n]++|{_NESTED})*+\](?:\([^()\n]*\))?"),
+            ("wikilink", r"\[\[[^\n]*"),
+            ("opening", r"\[\w+"),
+        ),
+    ),
+    (":", (("url", r":(?=//)"), ("word", rf"::?(?={_WORD})"))),
+    ("@", (("word", r"@(?=\w)"),)),
+    ("_", (("word", r"__*(?=\w)"),)),
+    (".", (("word", rf"\.(?={_WORD})"),)),
+    ("/", (("path", r"/"),)),
+    ("(", (("call", r"\((?<=[A-Za-z0-9_]\()"),)),
+    ("=", (("word", r"=(?<=\w=)(?=[\w\"'./$-])"),)),
+    (">", (("word", r">(?<=\w->)(?=\w)"),)),
+    ("-", (("flag", rf"-(?<![\w-]-)-?[A-Za-z](?:{_WORD}|-)*+(?:=[^\s\0]*)?"),)),
+    ("$", (("variable", r"\$(?:[A-Za-z_]\w*|\{[^{}\n]*\})"),)),
+    ("%", (("variable", r"%[A-Za-z_]\w*%"),)),
 )
-_GATE = re.compile("|".join(f"{pattern}()" for _, pattern in _GATES), re.MULTILINE)
-_NAMES = ("", *(name for name, _ in _GATES))
+_SEARCHES = tuple(
+    (char, ("", *(name for name, _ in things)), re.compile("|".join(f"{p}()" for _, p in things), re.MULTILINE))
+    for char, things in _GATES
+)
+_NESTING = frozenset({"bracket", "wikilink"})
 
 _LEFT = re.compile(rf"(?:{_WORD}|[./\\:@#~$%+\-])*")
 _LEFT_WIDE = re.compile(r"[\w./\\:@#~$%+\-]*")
@@ -199,6 +214,9 @@ _TASK_DATA = re.compile(
     "|[\U0001f194\u26d4\U0001f3c1]\ufe0f?[ \t]*[\\w,-]+"
     "|[\U0001f53a\u23eb\U0001f53c\U0001f53d\u23ec]\ufe0f?",
 )
+_DOUBLE_COLON = re.compile(r":(?=:)")
+_BRACKETS = re.compile(r"\[[^\[\]\n]*\]")
+_TASK_MARKS = "\U0001f4c5\u23f3\U0001f6eb\u2705\u274c\u2795\U0001f501\U0001f194\u26d4\U0001f3c1\U0001f53a\u23eb\U0001f53c\U0001f53d\u23ec"
 
 
 def tokens(text: str) -> list[Raw]:
@@ -207,28 +225,33 @@ def tokens(text: str) -> list[Raw]:
     `own_wikilink` is the inert form of a chat's own link; `identifier` and `path` cover whole words.
     """
     out: list[Raw] = []
-    if "::" in text:
-        out += [(m.start(1), -m.end(1), "inline_field") for m in _FIELD.finditer(text)]
+    if _DOUBLE_COLON.search(text):
+        out += [(m.start(1), -m.end(1), "inline_field") for m in lines_with(text, "::", _FIELD)]
         out += [(m.start(), -m.end(), "inline_field") for m in _ROUND_FIELD.finditer(text)]
-    if "]:" in text:
-        out += [(m.start(1), -m.end(1), "reference") for m in _DEFINITION.finditer(text)]
-    if not text.isascii():
+    if "]" in text and "]:" in text:
+        out += [(m.start(1), -m.end(1), "reference") for m in lines_with(text, "]:", _DEFINITION)]
+    if any(mark in text for mark in _TASK_MARKS):
         out += [(m.start(), -m.end(), "task_data") for m in _TASK_DATA.finditer(text)]
     words = _Words(text)
     add = out.append
     done = 0  # a token that was taken whole is not looked at again
-    for hit in _GATE.finditer(text):
-        start = hit.start()
+    hits: list[tuple[int, int, str]] = []
+    for char, names, pattern in _SEARCHES:
+        if char in text:
+            hits += [(m.start(), m.end(), names[m.lastindex or 0]) for m in pattern.finditer(text)]
+    hits.sort()
+    for start, end, name in hits:
         if start < done:
+            if end > done and name in _NESTING:  # its first bracket was an escaped one
+                out += [(m.start(), -m.end(), "bracket") for m in _BRACKETS.finditer(text, done, end)]
             continue
-        name = _NAMES[hit.lastindex or 0]
         if name in _MIDDLES:
-            found = words.around(name, start, hit.end(), done)
+            found = words.around(name, start, end, done)
             if found:
                 add(found)
                 done = -found[1]
             continue
-        place = _WHOLES[name](text, start, hit.end())
+        place = _WHOLES[name](text, start, end)
         if place:
             add(place)
             if name != "opening":
@@ -237,6 +260,17 @@ def tokens(text: str) -> list[Raw]:
 
 
 _MIDDLES = frozenset({"command", "url", "word", "path", "call"})
+
+
+def lines_with(text: str, sign: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Matches of a pattern of whole lines, tried only on lines that hold its sign."""
+    at = text.find(sign)
+    while at >= 0:
+        found = pattern.match(text, text.rfind("\n", 0, at) + 1)
+        if found:
+            yield found
+        line = text.find("\n", at)
+        at = text.find(sign, line) if line >= 0 else -1
 
 
 class _Words:
