@@ -20,7 +20,7 @@ MODULES: Final = (
     "claude_code",
     "claude_ai",
     "chatgpt",
-    # claude_export
+    "claude_export",
     "codex",
     "gemini",
     "markdown",

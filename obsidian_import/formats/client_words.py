@@ -80,6 +80,11 @@ def assistant_is_client(text: str) -> bool:
     )
 
 
+def is_client_command(name: str) -> bool:
+    """Whether `/name` only steers the client (`/clear`), so that nobody says anything by it."""
+    return name.lstrip("/") in _CLIENT_COMMANDS
+
+
 def command_name(text: str) -> str:
     """`/name` where a user message is a command's echo, else empty."""
     if not _COMMAND.match(text):

@@ -12,13 +12,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Final
 
-import yaml
-
+from obsidian_import import properties
 from obsidian_import.formats import dates
 from obsidian_import.formats.dates import When
-
-MAX_BLOCK: Final = 128 * 1024
-"""Characters; a longer block is text."""
 
 URL_KEYS: Final = ("url", "link", "chat_link", "chat_url", "conversation_url", "source", "source_url")
 _ID_KEYS: Final = ("import_id", "conversation_id", "conversation-id", "session_id", "chat_id", "uuid", "id")
@@ -33,7 +29,7 @@ _DANGEROUS: Final = re.compile(
     r"publish|cssclass(es)?|permalink|banner.*|obsidian.*mode|.*-plugin|excalidraw.*|kanban.*|dg-.*|share[-_].*|sr-.*|canvas.*|mindmap.*"
     r"|leaflet.*|bc-.*|tq_.*|tasks?[-_]query.*|draft|slug|enable-toc|cover|icon|position|dataview.*|database.*|longform.*|linter-.*|locale"
     r"|layout|redirect.*|exclude.*|search|robots|password|notetoolbar.*|metabind.*|meta-bind.*|quickadd.*|template.*|cards?-deck|deck|anki.*"
-    r"|email|e-mail|user|username|account.*|organization.*|phone.*|full_name|creator",
+    r"|exporter|exporter_version|count|email|e-mail|user|username|account.*|organization.*|phone.*|full_name|creator",
     re.IGNORECASE,
 )
 _EMAIL: Final = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")
@@ -60,35 +56,22 @@ class Carried:
     properties: Mapping[str, object] = field(default_factory=dict)
 
 
-class _Loader(yaml.SafeLoader):
-    """No aliases (a few lines of them can fill the memory) and no integers of a thousand digits."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not allowed here")
-        return super().compose_node(parent, index)
-
-
 def split(text: str) -> Front:
     """Frontmatter and body. A block that is no mapping of names stays in the body, as code. Never raises."""
-    if not text.startswith("---\n"):
+    block = properties.split(text)
+    if block is None:
         return Front({}, text)
-    found = re.compile(r"^---[ \t]*$", re.MULTILINE).search(text, 4)
-    if not found or found.start() > MAX_BLOCK:
-        return Front({}, text)
-    block, body = text[4 : found.start()], text[found.end() + 1 :]
-    if not block.strip():
+    inside, body = text[block.inner : block.close], text[block.end :]
+    if not inside.strip():
         return Front({}, body)
-    try:
-        data = yaml.load(block, Loader=_Loader)  # noqa: S506 -- a SafeLoader
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError, TypeError, AttributeError, KeyError) as error:
-        if not re.search(r"^[\w -]{1,60}:", block, re.MULTILINE):
-            return Front({}, text)  # two rules with prose between them
-        reason = " ".join(str(error).split())[:120]
-        return Front({}, f"```yaml\n{block.rstrip()}\n```\n\n{body}", f"its frontmatter is no valid YAML ({reason})")
-    if not isinstance(data, dict):
-        return Front({}, text)
-    return Front({str(key): value for key, value in data.items()}, body)
+    trouble = properties.problem(text)
+    data = properties.read(text)
+    if data and not trouble:
+        return Front(data, body)
+    if not re.search(r"^[\w\"' -]{1,60}:", inside, re.MULTILINE):
+        return Front({}, text)  # two rules with prose between them
+    kept = f"```yaml\n{inside.rstrip()}\n```\n\n{body}"
+    return Front({}, kept, f"its frontmatter cannot be read: {trouble or 'no properties in it'}")
 
 
 def strings(value: object) -> tuple[str, ...]:

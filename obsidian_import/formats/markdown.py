@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -71,7 +71,7 @@ def claims(file: File) -> bool:
         return False
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:2] in {b'{"', b"[{"}:
         return False
-    text = _decode(head)[0]
+    text = decode(head)[0]
     if _is_export(text):
         return False
     if named:
@@ -130,7 +130,7 @@ def _file(file: File) -> Iterator[Found]:
     except OSError as error:
         yield Problem(file.where, f"could not be read: {error.strerror or error}", fatal=True)
         return
-    text, damage = _decode(raw)
+    text, damage = decode(raw)
     if damage:
         yield Problem(file.where, damage, "Save the file as UTF-8 to have every character.")
     yield from read_text(text, file)
@@ -174,7 +174,7 @@ def _plain_note(file: File, front: frontmatter.Front) -> Iterator[Found]:
         key=key,
         source=key.partition(":")[0] if url else NAME,
         session_id=session,
-        title=_line(title),
+        title=one_line(title),
         turns=(),
         origin="web" if url else None,
         created=created,
@@ -330,10 +330,10 @@ class _Talk:
         if _TIME_TITLE.fullmatch(text):
             self.head_when = self.head_when or dates.parse(text)
             return True
-        if text and text not in self.dialect.generic_titles and not self.title:
-            self.title = text.strip("*_ ")
-            return True
-        return bool(when)
+        bare = text.strip("*_ ")
+        if bare and not self.title:
+            self.title = bare
+        return bool(when) or bare == self.title
 
     def _agent(self, agent: str, session: str) -> None:
         """`Claude Code`, `Cursor IDE`, `Codex CLI` … → source, key and the name in the headings."""
@@ -398,6 +398,14 @@ class _Talk:
 
     _day = ""
 
+    def _one_speaker(self, talk: tuple[Turn, ...]) -> tuple[Turn, ...]:
+        """Where all answers bear one name, that is the talk's assistant."""
+        names = {turn.speaker for turn in talk if turn.role == "assistant"}
+        if len(names) != 1 or not (name := names.pop()):
+            return talk
+        self.assistant = name
+        return tuple(replace(turn, speaker="") for turn in talk)
+
     def found(self) -> Iterator[Found]:
         """The talk, with Problems about its dates, or a Skip where only wrappers are in it."""
         self.when.add(*(m.mark.when for m in self.messages))
@@ -411,11 +419,14 @@ class _Talk:
         for message in self.messages:
             turns.add(message)
         talk = turns.done()
+        if self.dialect.name == "plain":
+            talk = self._one_speaker(talk)
         said = [turn for turn in talk if any(isinstance(block, Text | ToolCall | Thinking) for block in turn.blocks)]
-        title = self.title or _prompt_title(talk) or _name_title(self.file.name)
+        named = name_title(self.file.name) if self.dialect.name == "agarwalvishal" else ""
+        title = self.title or named or prompt_title(talk) or name_title(self.file.name)
         key = f"{self.source}:{self.session}" if self.session else f"{NAME}:{beginning(talk)}"
         if not said or turns.only_client:
-            yield Skip(self.file.where, "nothing but the client's own words in it", key=key, title=_line(title))
+            yield Skip(self.file.where, "nothing but the client's own words in it", key=key, title=one_line(title))
             return
         times = [turn.at for turn in talk if turn.at is not None]
         created = self.when.first(
@@ -427,8 +438,8 @@ class _Talk:
             _named_day(self.file.name),
             dates.from_mtime(self.file.mtime),
         )
-        if times and created is not None and (times[0].tzinfo is None) == (created.tzinfo is None):
-            created = min(created, times[0])
+        if times and created is not None:
+            created = _earlier(created, times[0])
         updated = (
             times[-1] if times else self.when.read(self.carried.updated or fields.get("updated") or fields.get("ended"))
         )
@@ -443,7 +454,7 @@ class _Talk:
             key=key,
             source=self.source,
             session_id=self.session,
-            title=_line(title),
+            title=one_line(title),
             turns=talk,
             assistant=self.assistant,
             origin=_origin(self.source, self.dialect),
@@ -457,6 +468,15 @@ class _Talk:
             properties=self.carried.properties,
             files=(self.file.where,),
         )
+
+
+def _earlier(head: datetime, first: datetime) -> datetime:
+    """The earlier of two times of one beginning; of one with a zone and one without, the one with."""
+    if (head.tzinfo is None) == (first.tzinfo is None):
+        return min(head, first)
+    aware, naive = (head, first) if head.tzinfo else (first, head)
+    near = abs((aware.replace(tzinfo=None) - naive).total_seconds()) < 15 * 3600
+    return aware if near else head
 
 
 def _origin(source: str, dialect: Dialect) -> Origin | None:
@@ -532,7 +552,7 @@ class _Turns:
             return (Text(_unquote(text)),) if text.strip() else ()
         if self._dialect.name == "claude-conversation-extractor":
             return pieces.extractor_text(text, f"{turn_id}.{message.line}")
-        return (Text(text),) if text.strip() else ()
+        return pieces.web_blocks(text) if text.strip() else ()
 
     def _put(self, role: Role, blocks: tuple[Block, ...], when: When | None, speaker: str = "") -> None:
         if not blocks:
@@ -630,7 +650,8 @@ def _url_key(found: re.Match[str]) -> tuple[str, str]:
     return f"{source}:{found[2].lower()}", found[2].lower()
 
 
-def _prompt_title(turns: Sequence[Turn]) -> str:
+def prompt_title(turns: Sequence[Turn]) -> str:
+    """The first line that a person wrote, shortened; empty where there is none."""
     for turn in turns:
         if turn.role == "user":
             for line in turn.text.split("\n"):
@@ -665,13 +686,14 @@ def _stem(name: str) -> str:
     return re.sub(r"\.(?:md|markdown|mdown|txt|text)$", "", last, flags=re.IGNORECASE) or "Untitled"
 
 
-def _name_title(name: str) -> str:
+def name_title(name: str) -> str:
+    """A title from a file name, without the date in front."""
     stem = _stem(name)
     without = re.sub(r"^\d{4}-\d\d-\d\d(?:[_T -]\d\d[-:]?\d\d(?:[-:]?\d\d)?Z?)?[-_ ]*", "", stem)
     return without or stem
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
     """One line without control characters; never empty."""
     flat = "".join(" " if unicodedata.category(c) in {"Cc", "Zl", "Zp", "Cs"} else c for c in text)
     return " ".join(flat.split()) or "Untitled"
@@ -680,7 +702,7 @@ def _line(text: str) -> str:
 # ------------------------------------------------------------------ bytes
 
 
-def _decode(raw: bytes) -> tuple[str, str]:
+def decode(raw: bytes) -> tuple[str, str]:
     """Text with LF line ends and without NULs, and what is wrong with it (empty: nothing)."""
     damage = ""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -706,8 +728,3 @@ def _body_lines(text: str) -> list[str]:
 def _skip_blank(lines: list[str]) -> list[str]:
     start = next((i for i, line in enumerate(lines) if line.strip()), len(lines))
     return lines[start:]
-
-
-def carried_over(data: Mapping[str, object]) -> Mapping[str, object]:
-    """The harmless properties of a frontmatter block (for `docs` and tests)."""
-    return frontmatter.carried(data).properties

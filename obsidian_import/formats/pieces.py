@@ -210,6 +210,25 @@ def _shell(given: str) -> tuple[str, str, str]:
     return (found["title"] or "").strip(), found["command"], "bash"
 
 
+_DETAILS: Final = re.compile(r"<details[^>]*>\s*<summary>([^<\n]{0,120})</summary>(.*?)</details>\s*", re.DOTALL)
+_PLAINTEXT: Final = re.compile(r"#### Thinking\s*\n+(`{3,})plaintext\n(.*?)\n\1\s*(?:\n|$)", re.DOTALL)
+
+
+def web_blocks(text: str) -> tuple[Block, ...]:
+    """An answer by a browser exporter: thinking in front of it (in details or in a `plaintext` fence), then the words."""
+    blocks: list[Block] = []
+    found = _PLAINTEXT.match(text.lstrip("\n"))
+    if found:
+        blocks.append(Thinking(found[2].strip("\n")))
+        text = text.lstrip("\n")[found.end() :]
+    details = _DETAILS.match(text.lstrip("\n"))
+    if details and re.search(r"th(?:ought|ink)|reason", details[1], re.IGNORECASE):
+        blocks.append(Thinking(details[2].strip("\n")))
+        text = text.lstrip("\n")[details.end() :]
+    text = text.strip("\n")
+    return (*blocks, Text(text)) if text.strip() else tuple(blocks)
+
+
 def client(text: str) -> tuple[Block, ...]:
     """Words of the client in an assistant's place."""
     return (Aside("client", "Client", text=text.strip()),)
