@@ -33,10 +33,8 @@ def terminal(text: str) -> str:
 
 # ------------------------------------------------------------------ where code is
 
-_OPEN = re.compile(
-    r"^(?P<pre>(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])))*)(?P<pad>[ \t]*)(?P<mark>`{3,}(?=[^`\n]*$)|~{3,})",
-    re.MULTILINE,
-)
+_FENCE = re.compile(r"`{3,}(?=[^`\n]*(?:\n|\Z))|~{3,}")
+_PREFIX = re.compile(r"(?P<pre>(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])))*)(?P<pad>[ \t]*)")
 _LIST = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 
 
@@ -46,27 +44,44 @@ def fences(text: str) -> list[tuple[int, int]]:
     Fences of both kinds and any length, in quotes and lists; an unclosed one reaches to the end of its container.
     """
     found: list[tuple[int, int]] = []
-    if "```" not in text and "~~~" not in text:
-        return found
     at = 0
-    while (opening := _OPEN.search(text, at)) is not None:
-        pre, mark = opening["pre"], opening["mark"]
-        line_end = text.find("\n", opening.end())
-        if _indent(opening["pad"]) >= 4 and not _in_list(text, opening.start(), pre):
-            at = opening.end() if line_end < 0 else line_end + 1
-            if at >= len(text):
-                break
-            continue
+    while (opening := _next_fence(text, at)) is not None:
+        start, pre, mark = opening
+        line_end = text.find("\n", start + len(pre))
         if line_end < 0:
-            found.append((opening.start(), len(text)))
+            found.append((start, len(text)))
             break
         end = _fence_end(text, line_end + 1, mark, pre)
-        found.append((opening.start(), end))
+        found.append((start, end))
         at = end
-        if at >= len(text):
-            break
-        at += text.startswith("\n", at)
     return found
+
+
+def _next_fence(text: str, at: int) -> tuple[int, str, str] | None:
+    """The next opening line from `at` on: where it starts, what stands before the mark, and the mark."""
+    ticks = tildes = at - 1
+    while True:
+        # both kinds are looked for by plain search: most texts have few
+        if 0 <= ticks < at or ticks == at - 1:
+            ticks = text.find("```", at)
+        if 0 <= tildes < at or tildes == at - 1:
+            tildes = text.find("~~~", at)
+        place = min((p for p in (ticks, tildes) if p >= 0), default=-1)
+        if place < 0:
+            return None
+        start = text.rfind("\n", 0, place) + 1
+        mark = _FENCE.match(text, place)
+        before = _PREFIX.fullmatch(text, start, place)
+        if mark is not None and before is not None:
+            pre = before["pre"]
+            if _indent(before["pad"]) < 4 or _in_list(text, start, pre):
+                return start, pre, mark[0]
+        line_end = text.find("\n", place)
+        if line_end < 0:
+            return None
+        at = line_end + 1
+        ticks = ticks if ticks >= at or ticks < 0 else at - 1
+        tildes = tildes if tildes >= at or tildes < 0 else at - 1
 
 
 def _indent(pad: str) -> int:
@@ -134,7 +149,7 @@ MESSAGE_HEADING = re.compile(
 LOWERED = 2
 """A first-level heading of a chat becomes one of the third level."""
 
-_MARKS = re.compile(r"(?<![#\\])#{1,6}(?=[ \t\n]|\Z)")
+_MARKS = re.compile(r"##{0,5}(?=[ \t\n]|\Z)")
 _CONTAINER = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+[ \t>]*)*")
 _UNDERLINE = re.compile(r"\n {0,3}(=+|-+)[ \t]*(?=\n|\Z)")
 _BLOCK = re.compile(
@@ -195,20 +210,14 @@ def _setext(text: str) -> str:
 
 # ------------------------------------------------------------------ maths and money
 
-_TOKENS = re.compile(
-    r"""
-      (?P<code>(?<!`)(?P<tick>`+)(?!`)(?:[^`\n]|\n(?![ \t]*\n)|(?!(?P=tick)(?!`))`+)*?(?<!`)(?P=tick)(?!`))
-    | (?P<url>\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s<>"`]+|\]\([^()\s]*\))
-    | (?P<block>(?<!\\)\\\[(?P<shown>(?:[^\n\\$]|\n(?![ \t>]*\n)|\\[^\[\]()]|\\(?=[\[\]()]\\)|\$(?!\$))+?)\\\])
-    | (?P<inline>(?<!\\)\\\((?P<term>(?:[^\n\\$]|\n(?![ \t>]*\n)|\\[^\[\]()])+?)\\\))
-    | (?P<escape>\\[\s\S])
-    | (?P<display>(?<!\$)\$\$(?!\$)(?:[^$\\]|\\[\s\S]|\$(?!\$))+?\$\$(?!\$))
-    | (?P<run>\${2,})
-    | (?P<gap>\n[ \t>]*\n)
-    | (?P<dollar>\$)
-    """,
-    re.VERBOSE,
+_SPECIAL = re.compile(r"[`\\$]")
+_TICKS = re.compile(r"`+")
+_URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s<>\"`]*\Z")
+_BLOCK_MATH = re.compile(
+    r"\\\[(?P<term>(?:[^\n\\$]|\n(?![ \t>]*\n)|\\[^\[\]()\n]|\\\n|\\(?=[\[\]()]\\)|\$(?!\$))+?)\\\]"
 )
+_ROUND_MATH = re.compile(r"\\\((?P<term>(?:[^\n\\$]|\n(?![ \t>]*\n)|\\[^\[\]()])+?)\\\)")
+_DISPLAY = re.compile(r"\$\$(?!\$)(?:[^$\\]|\\[\s\S]|\$(?!\$))+?\$\$(?!\$)")
 _INLINE_MATH = re.compile(
     r"\$(?P<term>[^\s$](?:(?:[^$\\\n]|\\[^\n]|\n(?![ \t>]*\n)){0,500}[^\s$\\]|\\[^\s])?|[^\s$])\$(?!\d)"
 )
@@ -238,65 +247,82 @@ def _is_formula(term: str) -> bool:
 
 
 def _maths(text: str) -> str:
-    """Formulas and money of `text` (no fenced code in it)."""
+    """Formulas and money of `text` (no fenced code in it), paragraph by paragraph."""
+    return "\n\n".join(
+        _paragraph(part) if "$" in part or "\\(" in part or "\\[" in part else part for part in text.split("\n\n")
+    )
+
+
+def _paragraph(text: str) -> str:
     out: list[str] = []
-    waiting: list[int] = []  # places in `out` of dollars since the last blank line that are no part of a formula
-    pairs = 0  # formulas in dollars since then
-    at = 0
-
-    def settle() -> None:
-        if len(waiting) + 2 * pairs > 1:
-            for place in waiting:
-                out[place] = "\\$"
-        waiting.clear()
-
-    while (hit := _TOKENS.search(text, at)) is not None:
-        out.append(text[at : hit.start()])
-        at = hit.end()
-        kind = hit.lastgroup if hit.lastgroup not in {"tick", "shown", "term"} else ""
-        if hit["inline"] is not None:
-            term = hit["term"].strip()
-            if term and _is_formula(term):
-                out.append(f"${term}$")
-                pairs += 1
-            else:
-                out.append(hit[0])
-        elif hit["block"] is not None:
-            out.append(_shown(hit))
-        elif kind == "gap":
-            settle()
-            pairs = 0
-            out.append("\n")
-            at = hit.start() + 1
-            blank = text.find("\n", at)
-            out.append(text[at:blank])
-            at = blank
-        elif kind == "dollar":
-            formula = _INLINE_MATH.match(text, hit.start())
+    waiting: list[int] = []  # places in `out` of dollars that are no part of a formula
+    formulas = 0
+    done = at = 0
+    while (sign := _SPECIAL.search(text, at)) is not None:
+        at = sign.start()
+        new = None
+        if sign[0] == "`":
+            at = _after_code(text, at)
+        elif sign[0] == "\\":
+            new, at = _backslash(text, at)
+            formulas += new is not None and not new.startswith("$$")
+        elif text.startswith("$$", at):
+            shown = _DISPLAY.match(text, at)
+            at = shown.end() if shown is not None else at + len(text[at:]) - len(text[at:].lstrip("$"))
+        else:
+            formula = _INLINE_MATH.match(text, at)
             if formula is not None and _is_math(formula["term"]):
-                out.append(formula[0])
+                formulas += 1
                 at = formula.end()
-                pairs += 1
+            elif _URL.search(text, max(0, at - 500), at):
+                at += 1
             else:
+                out.append(text[done:at])
                 waiting.append(len(out))
                 out.append("$")
-        else:
-            out.append(hit[0])
-    settle()
-    out.append(text[at:])
+                at += 1
+                done = at
+            continue
+        if new is not None:
+            out += (text[done : sign.start()], new)
+            done = at
+    if len(waiting) + 2 * formulas > 1:
+        for place in waiting:
+            out[place] = "\\$"
+    out.append(text[done:])
     return "".join(out)
 
 
-def _shown(hit: re.Match[str]) -> str:
-    """A displayed formula; escaped brackets around words (a task, a link) stay as they are."""
-    text, term = hit.string, hit["shown"]
+def _after_code(text: str, at: int) -> int:
+    """Behind the inline code that starts at `at`, or behind its backticks where they open none."""
+    ticks = _TICKS.match(text, at)
+    assert ticks is not None
+    for closing in _TICKS.finditer(text, ticks.end()):
+        if len(closing[0]) == len(ticks[0]):
+            return closing.end()
+    return ticks.end()
+
+
+def _backslash(text: str, at: int) -> tuple[str | None, int]:
+    """What a formula in brackets becomes, and the place behind it; None and the place behind an escape otherwise."""
+    if text.startswith("\\(", at):
+        hit = _ROUND_MATH.match(text, at)
+        if hit is not None and hit["term"].strip() and _is_formula(hit["term"].strip()):
+            return f"${hit['term'].strip()}$", hit.end()
+    elif text.startswith("\\[", at):
+        hit = _BLOCK_MATH.match(text, at)
+        if hit is not None and _is_shown(hit):
+            term = hit["term"]
+            return f"$${term if chr(10) in term else term.strip()}$$", hit.end()
+    return None, at + 2
+
+
+def _is_shown(hit: re.Match[str]) -> bool:
+    """Whether `\\[ \\]` holds a displayed formula and not words in escaped brackets (a task, a link)."""
+    text, term = hit.string, hit["term"].strip()
     before = text[text.rfind("\n", 0, hit.start()) + 1 : hit.start()]
-    if not term.strip():
-        return hit[0]
-    alone = bool(_CONTAINER.fullmatch(before)) and "\n" in term
-    if text.startswith("(", hit.end()) or not (alone or (_is_formula(term) and len(term.strip()) > 1)):
-        return hit[0]
-    return f"$${term.strip() if chr(10) not in term else term}$$"
+    alone = "\n" in hit["term"] and bool(_CONTAINER.fullmatch(before))
+    return len(term) > 0 and not text.startswith("(", hit.end()) and (alone or (_is_formula(term) and len(term) > 1))
 
 
 # ------------------------------------------------------------------ all of it

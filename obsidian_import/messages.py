@@ -114,6 +114,7 @@ class Writer:
         self.assets: dict[str, Asset] = {}
         self.wrapped = False
         self._names: dict[str, str] = {}
+        self._tools: dict[str, str] = {}
 
     # -------------------------------------------------------------- times
 
@@ -229,10 +230,12 @@ class Writer:
     def blocks(self, blocks: Sequence[Block], level: int, depth: int) -> list[str]:
         """Chunks of Markdown for the blocks of one turn at this level of detail."""
         results: dict[str, list[ToolResult]] = {}
-        calls = {block.id for block in blocks if isinstance(block, ToolCall) and block.id}
-        for block in blocks:
-            if isinstance(block, ToolResult) and block.call in calls:
-                results.setdefault(block.call, []).append(block)
+        calls: set[str] = set()
+        if level >= 2 and len(blocks) > 1:
+            calls = {block.id for block in blocks if isinstance(block, ToolCall) and block.id}
+            for block in blocks:
+                if isinstance(block, ToolResult) and block.call in calls:
+                    results.setdefault(block.call, []).append(block)
         chunks: list[str] = []
         for block in blocks:
             if isinstance(block, Text):
@@ -255,8 +258,10 @@ class Writer:
         return [chunk for chunk in chunks if chunk]
 
     def _tool(self, call: ToolCall, answers: Sequence[ToolResult]) -> str:
-        name = self.title(call.name, 80) or "Tool"
-        title = self.title(call.title)
+        name = self._tools.get(call.name)
+        if name is None:
+            name = self._tools[call.name] = self.title(call.name, 80) or "Tool"
+        title = self.title(call.title) if call.title else ""
         parts = [self.code(call.input, call.language)] if call.input.strip() else []
         parts += [text for text in (self._result(answer) for answer in answers) if text]
         return callout("tool", f"{name}: {title}" if title else name, "\n".join(parts))

@@ -112,7 +112,6 @@ def _place(line: str, low: int, high: int) -> int:
 
 # ------------------------------------------------------------------ fences, callouts, cuts
 
-_RUN = re.compile(r"`{3,}|~{3,}")
 _HEAD = re.compile(r"\[!([a-z]+)\]-? (.*)", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`]*)$")
 _CONTINUED = " (continued)"
@@ -121,8 +120,8 @@ _CONTINUED = " (continued)"
 def fence(text: str, language: str = "") -> str:
     """`text` as a block of code in a fence longer than any run inside."""
     size = 3
-    if "```" in text or "~~~" in text:
-        size = max((len(run) + 1 for run in _RUN.findall(text)), default=3)
+    while "`" * size in text or "~" * size in text:
+        size += 1
     mark = "`" * size
     return f"{mark}{language}\n{text}\n{mark}" if text else f"{mark}{language}\n{mark}"
 

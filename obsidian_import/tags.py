@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, cast
@@ -141,7 +141,7 @@ def tag(texts: Iterable[str], keymap: Keymap) -> dict[str, str]:
     keys = keymap._forms  # noqa: SLF001 - the two halves of one module
     names, opens = keymap._names, keymap._opens  # noqa: SLF001
     search = keymap._automaton.find_matches_as_indexes  # noqa: SLF001
-    for text in texts:
+    for text in _batches(texts):
         written = text.encode("utf-8", "replace")
         data = written.lower()
         for number, start, end in search(data, overlapping=True):
@@ -159,6 +159,20 @@ def tag(texts: Iterable[str], keymap: Keymap) -> dict[str, str]:
 
 _LATIN = bytes(byte < 0x80 and (chr(byte).isalnum() or byte == 0x5F) for byte in range(256))
 """1 for the bytes of ASCII letters, digits and `_`."""
+
+
+def _batches(texts: Iterable[str]) -> Iterator[str]:
+    """Many small texts as few larger ones: a pass has a price of its own."""
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        batch.append(text)
+        size += len(text)
+        if size >= 65536:
+            yield "\n".join(batch)
+            batch, size = [], 0
+    if batch:
+        yield "\n".join(batch)
 
 
 def _stands(key: _Key, data: bytes, start: int, end: int) -> bool:
