@@ -7,52 +7,89 @@ at places: a name that gets here stands in prose, between word edges.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
-from obsidian_import.addresses import fold_path, stem
+from obsidian_import.addresses import bare, fold_path, stem
 from obsidian_import.everyday import commonness, function_word, words, zipf
 from obsidian_import.everyday_words import EVERYDAY
 from obsidian_import.lexicon import Claim, Lexicon, short
 from obsidian_import.surfaces import is_cjk, key, nfc
 
 
+class HowSure(Protocol):
+    """What the judge asks of settings: `LinkSettings`, or the configuration's own `links` section."""
+
+    @property
+    def ignore(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def score(self) -> float: ...  # noqa: D102
+    @property
+    def threshold(self) -> float: ...  # noqa: D102
+    @property
+    def jaccard(self) -> float: ...  # noqa: D102
+    @property
+    def accepted(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def rejected(self) -> Sequence[str]: ...  # noqa: D102
+
+
 @dataclass(frozen=True, slots=True)
 class LinkSettings:
-    """How sure a link has to be, and what people decided. `accepted`/`rejected`: (folded text, target path)."""
+    """How sure a link has to be, and what people decided."""
 
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     score: float = 1.0
     threshold: float = 88
     jaccard: float = 0.6
-    accepted: frozenset[tuple[str, str]] = frozenset()
-    rejected: frozenset[tuple[str, str]] = frozenset()
+    accepted: tuple[str, ...] = ()
+    """"text -> target" (see `decision`): always linked."""
+    rejected: tuple[str, ...] = ()
+
+
+def decision(text: str, target: str) -> str:
+    """How an accepted or rejected pair is written down: `neural networks -> folder/Neural network`."""
+    return f"{' '.join(text.split())} -> {bare(target)}"
+
+
+def _pairs(told: Iterable[str]) -> frozenset[tuple[str, str]]:
+    found = set()
+    for line in told:
+        text, arrow, target = line.rpartition("->")
+        if arrow and text.strip() and target.strip():
+            found.add((key(text), fold_path(bare(target.strip()))))
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The numbers of the score. Tuned on one vault by `benchmarks/link_quality.py`; see docs/linking.md."""
+    """The numbers of the score. Set by hand, then tuned on one vault by `benchmarks/link_quality.py`."""
 
-    mass: float = 2.0
-    """How many notes the prior weighs against the notes counted."""
-    rare: float = 0.9
-    zipf: float = 5.0
-    """Commonness at which a word says nothing either way."""
-    several: float = 0.4
-    inner: float = 0.5
+    mass: float = 4.0
+    """How many notes the first impression weighs against the notes counted."""
+    slope: float = 2.6
+    zipf: float = 5.21
+    """Commonness at which a word says nothing either way; `slope` per step of the Zipf scale."""
+    least: float = -3.5
+    most: float = 3.0
+    several: float = 0.5
+    inner: float = 0.3
     """Exact case with a capital, digit or sign beyond the first letter."""
-    capital: float = 0.2
-    lower: float = -0.5
+    habit: float = 1.0
+    """How much the habits of the vault (its share of linked names) move the first impression."""
+    capital: float = 0.9
+    """A capital in mid-sentence, as in the name."""
+    lower: float = -1.0
     """The name is capitalised, the text is not."""
-    alone: float = 0.6
-    """It is all its line or list item says."""
-    glued: float = -1.5
+    alone: float = 1.5
+    """It is all its line, list item or cell says."""
+    glued: float = -1.8
     """Two characters of Han, Kana or Hangul with more of the same beside them."""
     slug: float = 0.8
     """Written with the hyphens or underscores of the file name."""
-    long: float = 0.0
+    derived: float = -0.3
 
 
 WEIGHTS: Final = Weights()
@@ -88,17 +125,20 @@ class Verdict:
 class Judge:
     """Decides about names of one lexicon under one set of settings; remembers what it decided."""
 
-    def __init__(self, lexicon: Lexicon, settings: LinkSettings, weights: Weights = WEIGHTS) -> None:
+    def __init__(self, lexicon: Lexicon, settings: HowSure, weights: Weights = WEIGHTS) -> None:
         self.lexicon = lexicon
         self.settings = settings
         self.weights = weights
         self._ignore = frozenset(key(entry) for entry in settings.ignore if entry.strip())
-        self._accepted = {(key(text), fold_path(path)) for text, path in settings.accepted}
-        self._rejected = {(key(text), fold_path(path)) for text, path in settings.rejected}
+        self._accepted = _pairs(settings.accepted)
+        self._rejected = _pairs(settings.rejected)
 
     def ignored(self, path: str) -> bool:
         """Whether a person said that this note is never to be linked."""
         return key(stem(path)) in self._ignore
+
+    def _told(self, name: str, path: str, pairs: frozenset[tuple[str, str]]) -> bool:
+        return bool(pairs) and ((name, fold_path(bare(path))) in pairs or (name, fold_path(stem(path))) in pairs)
 
     def target(self, name: str, source: str) -> tuple[Claim | None, str]:
         """Gate 2: the one claim on a folded name that a link in `source` can mean, or why there is none."""
@@ -113,7 +153,7 @@ class Judge:
             return None, claims[0].bar
         if len(claims) == 1:
             return claims[0], ""
-        wanted = [c for c in free if (name, fold_path(c.path)) in self._accepted]
+        wanted = [c for c in free if self._told(name, c.path, self._accepted)]
         if len(wanted) == 1:
             return wanted[0], ""
         # Copies and excluded notes do not make a name ambiguous: nobody links to them.
@@ -134,12 +174,11 @@ class Judge:
         if claim is None:
             first = self.lexicon.names.get(name, ())
             return Verdict(first[0].path if len(first) == 1 else "", None, link=False, reason=reason)
-        pair = (name, fold_path(claim.path))
         if name in self._ignore or key(claim.written) in self._ignore or key(stem(claim.path)) in self._ignore:
             return Verdict(claim.path, claim, link=False, reason="on your list of names never linked")
-        if pair in self._rejected:
+        if self._told(name, claim.path, self._rejected):
             return Verdict(claim.path, claim, link=False, reason="rejected by you")
-        if pair in self._accepted:
+        if self._told(name, claim.path, self._accepted):
             return Verdict(
                 claim.path,
                 claim,
@@ -182,9 +221,6 @@ class Judge:
 
     def _score(self, name: str, text: str, claim: Claim, source: str, place: Place, spoken: tuple[str, ...]) -> Verdict:
         w = self.weights
-        linked, total = self.lexicon.evidence(name, source)
-        share = (linked + w.mass * self.lexicon.prior) / (total + w.mass)
-        terms = {"vault links": math.log(share / (1 - share))}
         written = nfc(claim.written)
         exact = nfc(text) == written
         capitals = acronym(written)
@@ -192,19 +228,29 @@ class Judge:
         if capitals and exact:
             # `WHO` in capitals is not the word "who".
             common = min(common, 3.0)
-        terms["rare word"] = w.rare * (w.zipf - common)
-        held = words(name)
-        several = len(held) > 1
+        several = len(words(name)) > 1
+        inner = exact and any(c.isupper() or c.isdigit() for c in written[1:])
+        # First impression: would people link such a name at all? As log-odds of a share of its occurrences …
+        terms = {"rare word": min(w.most, max(w.least, w.slope * (w.zipf - common)))}
         if several:
             terms["several words"] = w.several
-            if ("-" in text or "_" in text) and "-" in written + "_":
-                terms["written as the file name"] = w.slug
-        if exact and any(c.isupper() or c.isdigit() for c in written[1:]):
+        if inner:
             terms["written exactly so"] = w.inner
-        elif exact and written[:1].isupper() and not place.start:
+        terms["habits of the vault"] = w.habit * _logit(self.lexicon.prior) - w.habit * _logit(0.6)
+        first = sum(terms.values())
+        # … which weighs `mass` notes against what the vault's own links say.
+        linked, total = self.lexicon.evidence(name, source)
+        if total:
+            share = (linked + w.mass / (1 + math.exp(-first))) / (total + w.mass)
+            terms["vault links"] = _logit(share) - first
+        if exact and written[:1].isupper() and not place.start and not inner:
             terms["capital"] = w.capital
         elif text[:1].islower() and written[:1].isupper():
             terms["not capitalised"] = w.lower
+        if several and "-" in text and "-" in written:
+            terms["written as the file name"] = w.slug
+        if claim.tier == "derived":
+            terms["another spelling"] = w.derived
         if place.alone:
             terms["stands alone"] = w.alone
         if place.glued and len(name) < 3:
@@ -212,12 +258,12 @@ class Judge:
         score = sum(terms.values())
         link = score >= self.settings.score
         rarity = self._rarity(name, common, several=several, capitals=capitals and exact)
-        history = f"linked in {linked} of {total} notes" if total else ""
+        seen = max(linked, round(total))
+        history = f"linked in {linked} of {seen} notes" if seen else ""
         if link:
             reason = self._why(claim, history, rarity)
         else:
-            known = f"linked in {linked} of {total} notes" if total else "no links of yours speak for it"
-            reason = f"{rarity or 'not sure enough'}, {known}"
+            reason = f"{rarity}, {history or 'no links of yours speak for it'}"
         return Verdict(claim.path, claim, link, score, terms, reason, proposed=0 <= score < self.settings.score)
 
     def _why(self, claim: Claim, *more: str) -> str:
@@ -239,6 +285,11 @@ class Judge:
             plain = all(word in EVERYDAY or zipf(word) >= 5 for word in held)
             return "everyday words" if plain and common >= 3.5 else f"{len(held)} words"
         return "everyday word" if common >= 4.7 else "rare word" if common < 3.3 else "less common word"
+
+
+def _logit(share: float) -> float:
+    share = min(0.999, max(0.001, share))
+    return math.log(share / (1 - share))
 
 
 def acronym(text: str) -> bool:

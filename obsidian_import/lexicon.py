@@ -60,10 +60,12 @@ class Lexicon:
     names: dict[str, tuple[Claim, ...]] = field(default_factory=dict)
     linked: dict[str, dict[str, set[str]]] = field(default_factory=dict)
     """name → target path → notes in which a person linked this name to it."""
-    counts: dict[str, int] = field(default_factory=dict)
-    """name → number of notes with links of their own in which it occurs. Absent: not counted, or none."""
+    counts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """name → (notes with links of their own, all notes of people) in which it occurs, its own note left out."""
+    voters: frozenset[str] = frozenset()
+    """Paths of all notes of people."""
     human: frozenset[str] = frozenset()
-    """Paths of the notes that hold at least one link of a person: only they say something by not linking."""
+    """Those of them that hold at least one link: they surely say something by not linking."""
     off: dict[str, tuple[str, ...]] = field(default_factory=dict)
     whole: dict[str, str] = field(default_factory=dict)
     _matcher: Matcher | None = None
@@ -90,29 +92,34 @@ class Lexicon:
         """The vault's own link settings."""
         return self.index.settings
 
-    def evidence(self, name: str, source: str = "") -> tuple[int, int]:
-        """(notes that link the name, notes that hold it), the note `source` left out."""
+    @property
+    def trust(self) -> float:
+        """How much a note without any link says by not linking: 0 where nobody links, 1 where every other note does."""
+        return min(1.0, 2 * len(self.human) / len(self.voters)) if self.voters else 0.0
+
+    def evidence(self, name: str, source: str = "") -> tuple[int, float]:
+        """(notes that link the name, notes that hold it), the note `source` left out.
+
+        Notes without any link count by `trust`, so the second may be broken.
+        """
         by_target = self.linked.get(name)
         notes = set().union(*by_target.values()) if by_target else set()
-        total = max(self.counts.get(name, 0), len(notes))
-        if source in self.human:
+        linking, total = self.counts.get(name, (0, 0))
+        if source in self.voters:
             total = max(0, total - 1)
+            linking = max(0, linking - (source in self.human))
             notes.discard(source)
-        return len(notes), max(total, len(notes))
+        return len(notes), max(linking + self.trust * (total - linking), len(notes))
 
     @property
     def prior(self) -> float:
         """Share of the occurrences of known names that people here link; 0.6 before anything is known."""
         if self._prior is None:
-            linked = seen = 0
-            for name, by_target in self.linked.items():
-                count = len(set().union(*by_target.values()))
-                linked += count
-                seen += max(0, count - self.counts.get(name, 0))
-            seen += sum(self.counts.values())
-            share = (linked + 0.6 * 30) / (seen + 30)
+            linked = sum(len(set().union(*by_target.values())) for by_target in self.linked.values())
+            seen = sum(a + self.trust * (b - a) for a, b in self.counts.values())
+            share = (linked + 0.6 * 30) / (max(seen, linked) + 30)
             # In steps, so that one more link somewhere is no reason to look at every talk again.
-            self._prior = min(0.6, max(0.15, round(share * 20) / 20))
+            self._prior = min(0.6, max(0.1, round(share * 20) / 20))
         return self._prior
 
     @property
@@ -121,7 +128,13 @@ class Lexicon:
         if not self._fingerprint:
             hasher = hashlib.blake2b(digest_size=16)
             settings = self.settings
-            parts: list[object] = [RULES, settings.link_format, settings.markdown_links, self.prior]
+            parts: list[object] = [
+                RULES,
+                settings.link_format,
+                settings.markdown_links,
+                self.prior,
+                round(self.trust, 1),
+            ]
             parts += [sorted(self.off.items()), sorted(self.whole.items())]
             hasher.update(repr(parts).encode())
             for name in self.keys:
@@ -131,7 +144,7 @@ class Lexicon:
                 )
                 by_target = self.linked.get(name)
                 votes = sorted((path, len(notes)) for path, notes in by_target.items()) if by_target else ""
-                line = f"{name}\x1d{shown}\x1d{votes}\x1d{self.counts.get(name, 0)}\n"
+                line = f"{name}\x1d{shown}\x1d{votes}\x1d{self.counts.get(name, '')}\n"
                 hasher.update(line.encode("utf-8", "surrogatepass"))
             self._fingerprint = hasher.hexdigest()
         return self._fingerprint
@@ -187,13 +200,16 @@ def build(
     barred = barred or {}
     claims: dict[str, list[Claim]] = {}
     evidence: list[tuple[str, list[list[str]]]] = []
+    voters: list[str] = []
     for note in notes:
         path, facts = note.path, note.facts
         name = stem(path)
         bar = barred.get(path, "")
-        if not bar and note.ours:
+        if not note.ours:
+            voters.append(path)
+        elif not bar:
             bar = "an imported chat or a log"
-        elif not bar and anything:
+        if not bar and anything:
             if excluded(path, *templates):
                 bar = "a template"
             elif excluded(path, prefixes, patterns):
@@ -227,6 +243,7 @@ def build(
     lexicon.names = {name: _settle(held) for name, held in claims.items() if _worth(name)}
     _count_links(lexicon, evidence)
     lexicon.human = frozenset(path for path, _ in evidence)
+    lexicon.voters = frozenset(voters)
     return lexicon
 
 
@@ -278,17 +295,27 @@ def _count_links(lexicon: Lexicon, evidence: list[tuple[str, list[list[str]]]]) 
             lexicon.linked.setdefault(name, {}).setdefault(found, set()).add(path)
 
 
-def occurrences(matcher: Matcher, words: str) -> set[int]:
-    """Indexes of the names that occur in the words of a note (see `notefacts.prose`)."""
-    return matcher.anywhere(words)
+def occurrences(lexicon: Lexicon, path: str, words: str) -> set[int]:
+    """Indexes of the names that occur in the words of a note (see `notefacts.prose`), its own names left out."""
+    return own_left_out(lexicon, path, lexicon.matcher.anywhere(words))
 
 
-def counted(held: Iterable[Iterable[int]], keys: Sequence[str]) -> dict[str, int]:
-    """Name → number of notes, from each note's occurrences."""
-    totals: Counter[int] = Counter()
-    for indexes in held:
-        totals.update(indexes)
-    return {keys[index]: count for index, count in totals.items()}
+def own_left_out(lexicon: Lexicon, path: str, indexes: Iterable[int]) -> set[int]:
+    """Without the names of the note itself: nobody links a note to itself."""
+    names, keys = lexicon.names, lexicon.keys
+    return {index for index in indexes if all(claim.path != path for claim in names[keys[index]])}
+
+
+def counted(lexicon: Lexicon, held: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, int]]:
+    """Lexicon.counts, from each note's occurrences (path → indexes)."""
+    linking: Counter[int] = Counter()
+    total: Counter[int] = Counter()
+    for path, indexes in held.items():
+        total.update(indexes)
+        if path in lexicon.human:
+            linking.update(indexes)
+    keys = lexicon.keys
+    return {keys[index]: (linking[index], count) for index, count in total.items()}
 
 
 def short(name: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Final
 from obsidian_import import markdown
 from obsidian_import.addresses import fold_path, parse_link, render_link, stem
 from obsidian_import.everyday import languages
-from obsidian_import.judgement import WEIGHTS, Judge, LinkSettings, Place, Verdict, Weights
+from obsidian_import.judgement import WEIGHTS, HowSure, Judge, LinkSettings, Place, Verdict, Weights
 from obsidian_import.lexicon import Claim, Lexicon
 from obsidian_import.model import Edit, Link, NearMiss
 from obsidian_import.notefacts import frontmatter, head
@@ -94,7 +94,7 @@ class _Page:
 class Linker:
     """Links notes against one lexicon. Reusable for any number of notes; holds no state about them."""
 
-    def __init__(self, lexicon: Lexicon, settings: LinkSettings | None = None, *, weights: Weights = WEIGHTS) -> None:
+    def __init__(self, lexicon: Lexicon, settings: HowSure | None = None, *, weights: Weights = WEIGHTS) -> None:
         self.lexicon = lexicon
         self.settings = settings or LinkSettings()
         self.judge = Judge(lexicon, self.settings, weights)
@@ -103,7 +103,7 @@ class Linker:
     def fingerprint(self) -> str:
         """Stable digest of everything that can change what `find` gives for a text: vault and settings."""
         s = self.settings
-        told = (s.ignore, s.score, sorted(s.accepted), sorted(s.rejected), self.judge.weights)
+        told = (sorted(s.ignore), s.score, sorted(s.accepted), sorted(s.rejected), self.judge.weights)
         return f"{self.lexicon.fingerprint}-{_digest(repr(told))}"
 
     def find(

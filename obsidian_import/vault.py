@@ -22,7 +22,7 @@ from obsidian_import.addresses import AppSettings
 from obsidian_import.app_settings import read_settings
 from obsidian_import.config import Config
 from obsidian_import.files import private_dir, read_regular, write_atomic
-from obsidian_import.lexicon import Known, Lexicon, build, counted
+from obsidian_import.lexicon import Known, Lexicon, build, counted, own_left_out
 from obsidian_import.model import Problem
 from obsidian_import.notefacts import VERSION, Facts, facts, frontmatter, head, prose
 from obsidian_import.paths import fold
@@ -315,32 +315,31 @@ def _save(snapshot: Snapshot) -> None:
         return
 
 
-def _counted(snapshot: Snapshot, found: Lexicon) -> dict[str, int]:
-    """Name → number of notes with a person's links in which it occurs."""
-    human = sorted(found.human)
-    if not human:
-        return {}
-    keys = found.keys
-    hasher = hashlib.blake2b("\n".join(keys).encode("utf-8", "surrogatepass"), digest_size=16)
-    hasher.update(orjson.dumps([[p, snapshot.notes[p].size, snapshot.notes[p].mtime_ns] for p in human]))
+def _counted(snapshot: Snapshot, found: Lexicon) -> dict[str, tuple[int, int]]:
+    """Occurrences of every name in the notes of people (see `Lexicon.counts`)."""
+    if not found.human:
+        return {}  # where nobody links, it says nothing that a name stands there unlinked
+    voters = sorted(found.voters)
+    hasher = hashlib.blake2b("\n".join(found.keys).encode("utf-8", "surrogatepass"), digest_size=16)
+    hasher.update(orjson.dumps([[p, snapshot.notes[p].size, snapshot.notes[p].mtime_ns] for p in voters]))
     state = hasher.hexdigest()
     held = snapshot._counts  # noqa: SLF001
     totals = held.get("totals")
     if held.get("state") == state and isinstance(totals, dict):
-        return totals
-    places = _places(snapshot, found, human)
-    totals = counted(places.values(), keys)
+        return {name: (pair[0], pair[1]) for name, pair in totals.items()}
+    places = _places(snapshot, found, voters)
+    counts = counted(found, places)
     inner = {
-        "keys": keys,
-        "notes": {p: [snapshot.notes[p].size, snapshot.notes[p].mtime_ns, sorted(places[p])] for p in human},
+        "keys": found.keys,
+        "notes": {p: [snapshot.notes[p].size, snapshot.notes[p].mtime_ns, sorted(places[p])] for p in voters},
     }
     # The places are needed only when something changes: as one string they cost an unchanged run nothing.
-    snapshot._counts = {"state": state, "totals": totals, "places": orjson.dumps(inner).decode()}  # noqa: SLF001
+    snapshot._counts = {"state": state, "totals": counts, "places": orjson.dumps(inner).decode()}  # noqa: SLF001
     _save(snapshot)
-    return totals
+    return counts
 
 
-def _places(snapshot: Snapshot, found: Lexicon, human: Sequence[str]) -> dict[str, set[int]]:
+def _places(snapshot: Snapshot, found: Lexicon, voters: Sequence[str]) -> dict[str, set[int]]:
     """For each note the indexes of the names in it; only what changed is read again."""
     keys = found.keys
     try:
@@ -352,7 +351,7 @@ def _places(snapshot: Snapshot, found: Lexicon, human: Sequence[str]) -> dict[st
         added = sorted(set(keys).difference(old_keys)) if old else []
         extra = Matcher(added)
         places: dict[str, set[int]] = {}
-        for path in human:
+        for path in voters:
             seen = snapshot.notes[path]
             kept = old.get(path)
             if kept is not None and kept[0] == seen.size and kept[1] == seen.mtime_ns:
@@ -365,8 +364,8 @@ def _places(snapshot: Snapshot, found: Lexicon, human: Sequence[str]) -> dict[st
             places[path] = indexes
     except (ValueError, AttributeError, TypeError, IndexError, KeyError):
         snapshot._counts = {}  # noqa: SLF001  # a damaged cache: count anew
-        return {path: found.matcher.anywhere(_words(snapshot.root / path)) for path in human}
-    return places
+        places = {path: found.matcher.anywhere(_words(snapshot.root / path)) for path in voters}
+    return {path: own_left_out(found, path, indexes) for path, indexes in places.items()}
 
 
 def _words(path: Path) -> str:
