@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
 from pathlib import Path
@@ -17,13 +18,14 @@ from typing import Any
 
 from obsidian_import import __version__, formats, inert, paths
 from obsidian_import.cache import Cache, unit_id
+from obsidian_import.errors import UserError
 from obsidian_import.files import digest
-from obsidian_import.landing import Lander, Linking, Wanted
+from obsidian_import.landing import Lander, Wanted
 from obsidian_import.manifest import Change, NoteState
 from obsidian_import.model import Conversation, File, Found, Group, Problem, Skip
 from obsidian_import.plan import Plan, Row
 from obsidian_import.redact import Redactor, Rules
-from obsidian_import.render import Rendering, render, said
+from obsidian_import.render import Detail, Rendering, render, said
 from obsidian_import.sources import expand
 from obsidian_import.tags import Keymap, tag
 from obsidian_import.world import World
@@ -41,7 +43,7 @@ class Request:
     sources: tuple[Path, ...]
     origin: str = "auto"
     move: bool = False
-    detail: str = "tools"
+    detail: Detail = "tools"
     since: date | None = None
     until: date | None = None
     project: str | None = None
@@ -123,11 +125,19 @@ class Importer:
 
     def _read(self, found: Iterator[Found], unit: Unit) -> None:
         rows, problems = len(self.rows), len(self.problems)
-        for one in found:
-            if isinstance(one, Conversation):
-                self._talk(one)
-            else:
-                self._other(one)
+        try:
+            for one in found:
+                if isinstance(one, Conversation):
+                    self._talk(one)
+                else:
+                    self._other(one)
+        except (UserError, OSError, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001 (one talk that meets a bug of ours must not cost the others)
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            what = f"a bug of ours ended the reading here: {type(error).__name__} in {at.name}, line {at.lineno}"
+            where = unit.files[0].where if unit.files else unit.id
+            self.problems.append(Problem(where, what, "please report it; everything else went on", fatal=True))
         unit.rows = self.rows[rows:]
         unit.problems = self.problems[problems:]
 
@@ -199,7 +209,7 @@ class Importer:
                 origin=talk.origin or "",
                 project=str(note.properties.get("project", "")),
                 created=str(note.properties.get("created", "")),
-                tags=tuple(note.properties.get("tags", ())),
+                tags=tuple(_list(note.properties.get("tags"))),
                 words=tags if first else {},
                 redactions=dict(redactor.counts) if first else {},
                 inert=dict(rendered.inert) if first else {},
@@ -358,6 +368,10 @@ def code_stamp() -> str:
     return f"{__version__}:{max(e.stat().st_mtime_ns for e in os.scandir(folder) if e.name.endswith('.py'))}"
 
 
+def _list(value: object) -> list[str]:
+    return [str(v) for v in value] if isinstance(value, list | tuple) else []
+
+
 def _richness(source: str) -> int:
     return RICHNESS.get(source, 3)
 
@@ -383,7 +397,3 @@ def _kept(source: Path, number: int) -> Path:
         / digest(str(source).encode("utf-8", "surrogateescape"))[:12]
         / f"{number}-{source.name}"
     )
-
-
-__all__ = ["Importer", "Linking", "Request", "Unit", "code_stamp", "local_day"]
-_ = Sequence

@@ -6,17 +6,20 @@ generate (with links) is the base of the next merge. Nothing is written here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from obsidian_import.config import Config
 from obsidian_import.files import digest
 from obsidian_import.links import Linker
 from obsidian_import.manifest import Change, NoteState
 from obsidian_import.markdown import splice
 from obsidian_import.merge import Merged, merge
 from obsidian_import.model import Link
-from obsidian_import.plan import Clash, Keep, Row, Set, reconcile
+from obsidian_import.plan import Action, Clash, Keep, Row, Set, reconcile
+from obsidian_import.redact import Rules, known_from_env
 from obsidian_import.world import World
 
 SENTENCE = 90  # characters of context on each side of a link, for the report
@@ -35,9 +38,20 @@ def no_links(text: str, path: str) -> Sequence[Link]:  # noqa: ARG001 (the shape
     return ()
 
 
-def linking(linker: Linker) -> Linking:
+def linking(judge: Linker) -> Linking:
     """The links a linker is sure of."""
-    return lambda text, path: linker.find(text, path).links
+    return lambda text, path: judge.find(text, path).links
+
+
+def rules(config: Config) -> Rules:
+    """What is a secret here: the built-in kinds, the config's, and secret-looking values of the environment."""
+    redact = config.redact
+    return Rules(allow=frozenset(redact.allow), patterns=redact.patterns, known=known_from_env(os.environ))
+
+
+def linker(world: World) -> Linker:
+    """The linker of this vault."""
+    return Linker(world.lexicon, world.config.links)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +142,7 @@ class Lander:
             assets=wanted.assets,
             why=outcome.why,
         )
-        action = "keep" if landed == actual else "create" if actual is None else "update"
+        action: Action = "keep" if landed == actual else "create" if actual is None else "update"
         return replace(row, action=action, why=outcome.why if action != "keep" else ""), change
 
     def _restored(self, key: str) -> bool:

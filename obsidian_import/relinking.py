@@ -11,15 +11,26 @@ from collections.abc import Collection, Container, Iterable
 from obsidian_import.landing import Lander, Wanted
 from obsidian_import.manifest import Change, NoteState
 from obsidian_import.markdown import unsplice
-from obsidian_import.model import Edit
+from obsidian_import.model import Edit, Link
 from obsidian_import.plan import Plan, Row
 from obsidian_import.properties import read as read_properties
 from obsidian_import.world import World
 
 
-def edits_of(state: NoteState) -> list[Edit]:
-    """Our links in the text we generated last."""
-    return [Edit(e["start"], e["end"], e["old"], e["new"], e["why"]) for e in state.entry.edits]
+def recorded(state: NoteState) -> list[Link]:
+    """Our links in the text we generated last, as the manifest keeps them."""
+    return [
+        Link(
+            Edit(e["start"], e["end"], e["old"], e["new"], e["why"]),
+            e["target"],
+            e["text"],
+            e["tier"],
+            e["score"],
+            e.get("terms", {}),
+            e["line"],
+        )
+        for e in state.entry.edits
+    ]
 
 
 def unlinked(world: World, state: NoteState) -> str | None:
@@ -28,7 +39,7 @@ def unlinked(world: World, state: NoteState) -> str | None:
     if text is None:
         return None
     try:
-        return unsplice(text, edits_of(state))
+        return unsplice(text, [link.edit for link in recorded(state)])
     except ValueError:
         return None
 

@@ -10,10 +10,11 @@ from obsidian_import import config as configuration
 from obsidian_import.cache import Cache, cache_path
 from obsidian_import.config import Config, data_dir
 from obsidian_import.files import digest, read_regular
+from obsidian_import.lexicon import Lexicon
 from obsidian_import.manifest import Entry, Manifest, NoteState
 from obsidian_import.properties import read as read_properties
 from obsidian_import.sidecar import Texts, load_manifest
-from obsidian_import.vault import Snapshot, look
+from obsidian_import.vault import Snapshot, lexicon, look
 
 
 @dataclass(slots=True)
@@ -28,6 +29,11 @@ class World:
     clashes: dict[tuple[str, int], str] = field(default_factory=dict)
     """Conflicts the last imports met and nobody has settled yet: (key, part) → why."""
     _digests: dict[str, str | None] = field(default_factory=dict)
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The names of this vault and what its own links say about them (counted when first asked for)."""
+        return lexicon(self.snapshot)
 
     def actual(self, path: str) -> str | None:
         """Digest of the file at this path (relative to the vault), None where there is none. OSError propagates."""
@@ -64,21 +70,22 @@ class World:
         return (s for s in self.manifest.notes.values() if s.base is not None)
 
     def earlier(self, entry: Entry) -> Entry | None:
-        """The newest entry for the same note that was carried out before this one and still stands."""
+        """The newest entry for the same note from before this one that stands once this one is taken back."""
+        gone = self.manifest.reversed - {entry.reverses}
         best: Entry | None = None
         for run in self.manifest.runs:
             for other in run.carried_out():
                 if (other.run, other.n) == (entry.run, entry.n):
                     return best
                 same = (other.key, other.part) == (entry.key, entry.part) if entry.key else other.path == entry.path
-                if same and (other.run, other.n) not in self.manifest.reversed and not other.reverses:
+                if same and (other.run, other.n) not in gone and not other.reverses:
                     best = other
         return best
 
     def _part(self, path: str) -> int:
         data = read_regular(self.vault / path)
         part = read_properties(data.decode("utf-8", "replace")).get("part", 1) if data else 1
-        return part if isinstance(part, int) else int(part) if str(part).isdigit() else 1
+        return int(str(part)) if str(part).isdigit() else 1
 
 
 def see(vault: Path) -> World:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.vaults import Desk
+
 settings.register_profile("ci", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.register_profile("soak", deadline=None, suppress_health_check=list(HealthCheck), max_examples=20_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
@@ -35,3 +37,13 @@ def samples() -> Path:
     if not SAMPLES.is_dir():
         pytest.skip("no ../shared/samples beside this checkout")
     return SAMPLES
+
+
+@pytest.fixture
+def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """An empty vault, an empty folder of sessions, and the command."""
+    vault, sources = tmp_path / "vault", tmp_path / "sessions"
+    (vault / ".obsidian").mkdir(parents=True)
+    sources.mkdir()
+    monkeypatch.setenv("OBSIDIAN_IMPORT_DATA", str(tmp_path / "data"))
+    return Desk(vault, sources, capsys)

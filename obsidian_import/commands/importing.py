@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -17,14 +17,14 @@ from obsidian_import.commands import common
 from obsidian_import.config import DETAILS
 from obsidian_import.errors import UserError
 from obsidian_import.importer import Importer, Request
-from obsidian_import.landing import Lander, Linking, linking, no_links
+from obsidian_import.landing import Lander, linker, linking, no_links, rules
 from obsidian_import.plan import Plan
-from obsidian_import.redact import Rules, known_from_env
+from obsidian_import.render import Detail
 from obsidian_import.tags import keymap
-from obsidian_import.world import World, see
+from obsidian_import.world import see
 
 
-class Day(click.ParamType):
+class Day(click.ParamType[date]):
     """A calendar day, YYYY-MM-DD."""
 
     name = "YYYY-MM-DD"
@@ -110,7 +110,7 @@ def import_(
         try:
             lander = Lander(
                 world,
-                no_links if no_wikilinks else linker_of(world),
+                no_links if no_wikilinks else linking(linker(world)),
                 restore=frozenset(restore),
                 take={key: choice for choice, key in take},
                 sentences=report is not None,
@@ -119,7 +119,7 @@ def import_(
                 sources=wanted,
                 origin=origin,
                 move=move,
-                detail=detail or world.config.detail,
+                detail=cast("Detail", detail or world.config.detail),
                 since=since,
                 until=until,
                 project=project,
@@ -130,7 +130,7 @@ def import_(
                     request,
                     lander,
                     keymap(world.config.keywords, world.config.short_keywords),
-                    rules_of(world),
+                    rules(world.config),
                     cache,
                     protected=(projects_folder().resolve(),),
                     progress=step,
@@ -161,20 +161,6 @@ def import_(
         common.show_plan(plan, dry_run=dry_run)
         _closing(plan, receipt, vault, dry_run=dry_run)
     return common.finish(plan, receipt)
-
-
-def linker_of(world: World) -> Linking:
-    """The linker of this vault."""
-    from obsidian_import.links import Linker  # noqa: PLC0415 (word lists are loaded with it)
-    from obsidian_import.vault import lexicon  # noqa: PLC0415
-
-    return linking(Linker(lexicon(world.snapshot), world.config.links))
-
-
-def rules_of(world: World) -> Rules:
-    """What is a secret here: the built-in kinds, the config's, and secret-looking values of the environment."""
-    redact = world.config.redact
-    return Rules(allow=frozenset(redact.allow), patterns=redact.patterns, known=known_from_env(os.environ))
 
 
 @contextmanager
