@@ -117,9 +117,9 @@ class _Merge:
         if _links_only(old, w):
             return raw
         # Our change is there already, with the person's around it: this very merge was made before.
-        if _within(w, a) and not _within(w, old):
+        if _within(w, a) and not _within(w, old) and _says(w):
             return raw
-        if _within(a, w) and not _within(a, old):
+        if _within(a, w) and not _within(a, old) and _says(a):
             return self._our(near, far)
         return None
 
@@ -187,11 +187,15 @@ def _beside(x: Hunk, y: Hunk) -> bool:
 
 
 def _within(few: Lines, many: Lines) -> bool:
-    """Whether `few` stand together in `many`; blank lines alone do not count."""
+    """Whether `few`, at least one line, stand together in `many`."""
     size = len(few)
-    if size > len(many) or not any(line.strip() for line in few):
+    if not size:
         return False
     return any(many[i] == few[0] and list(many[i : i + size]) == list(few) for i in range(len(many) - size + 1))
+
+
+def _says(lines: Lines) -> bool:
+    return any(line.strip() for line in lines)
 
 
 def _among(hunk: Hunk, side: Lines, others: Sequence[Lines]) -> bool:

@@ -77,7 +77,10 @@ def _merge(base: str, wanted: str, actual: str) -> Merged:
 
 def _parts(text: str) -> tuple[str, str]:
     block = properties.split(text)
-    return (text[: block.end], text[block.end :]) if block else ("", text)
+    # A person who broke the closing line made a "block" that reaches down into the messages: that is none.
+    if block is None or any(HEADING.fullmatch(line) for line in text[: block.end].split("\n") if line[:3] == "## "):
+        return "", text
+    return text[: block.end], text[block.end :]
 
 
 # ------------------------------------------------------------------ properties
@@ -146,7 +149,7 @@ def _items(key: str, base: list[object], wanted: list[object], actual: list[obje
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A heading with all that follows it. The gap is the white space at its end, which belongs to nobody."""
+    """A heading with all that follows it. The gap is its line end and the blank lines behind it, which belongs to nobody."""
 
     content: str
     gap: str
@@ -297,12 +300,18 @@ def _contents(key: str, *sides: Mapping[str, _Section]) -> list[str]:
     return [side[key].content for side in sides if key in side]
 
 
+_BLANKS = re.compile(r"(?:[ \t]|\r(?!\n))*")
+
+
 def _sections(text: str, anchors: Sequence[tuple[str, int]]) -> dict[str, _Section]:
     result: dict[str, _Section] = {}
     ends = [at for _, at in anchors] + [len(text)]
     for (key, start), end in zip([(START, 0), *anchors], ends, strict=True):
-        content = text[start:end].rstrip(" \t\r\n")
-        result[key] = _Section(content, text[start + len(content) : end])
+        stop = start + len(text[start:end].rstrip(" \t\r\n"))
+        if stop > start:  # trailing blanks belong to their line, not to the gap
+            blanks = _BLANKS.match(text, stop, end)
+            stop = blanks.end() if blanks else stop
+        result[key] = _Section(text[start:stop], text[stop:end])
     return result
 
 

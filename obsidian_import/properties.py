@@ -234,6 +234,8 @@ def _construct(root: yaml.MappingNode | None) -> dict[str, object]:
             raise Refused("the properties block unfolds to too much")
         if isinstance(node, yaml.ScalarNode):
             return _scalar_value(node)
+        if node.tag not in {_TAG + "seq", _TAG + "map"}:
+            raise Refused(f"the properties block holds a value of the kind {node.tag[:80]}")
         if isinstance(node, yaml.SequenceNode):
             return [make(item, depth + 1) for item in node.value]
         return mapping(node, depth)

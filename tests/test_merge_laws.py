@@ -108,7 +108,7 @@ def merges(draw: st.DrawFn) -> tuple[str, str, str]:
 
 
 def lines_of(text: str) -> list[str]:
-    return [line.strip() for line in text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n") if line.strip()]
+    return [line for line in text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n") if line.strip()]
 
 
 @settings(max_examples=400)
@@ -232,7 +232,7 @@ def test_lines_that_are_all_alike_do_not_take_for_ever() -> None:
     base = "\n".join(["same"] * 3000 + ["end"])
     wanted = "\n".join(["ours", *["same", "other"] * 1500, "end"])
     actual = "\n".join([*["same", "mine"] * 1500, "x"])
-    assert 3000 * 1500 > COST
+    assert COST < 3000 * 1500
     merged = merge_lines(base, wanted, actual)
     assert merged is None or merged.count("mine") == 1500
 
