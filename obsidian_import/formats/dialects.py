@@ -182,7 +182,7 @@ def _code_log(line: str) -> Mark | None:
             return Mark("assistant", sidechain=word != "Assistant")
         return Mark("assistant", "system")
     tool = _LOG_TOOL.fullmatch(line)
-    if tool:
+    if tool and tool[1] != "Session" and not line.startswith("# "):
         return Mark("assistant", "tool_use", speaker=tool[1], rest="")
     return None
 

@@ -104,7 +104,7 @@ def carried(data: Mapping[str, Any]) -> Carried:
     """What the note may carry: title, dates, tags, aliases, and the harmless rest (texts, numbers, dates, flat lists)."""
     lower = {str(key).strip().lower(): value for key, value in data.items()}
     title = next((str(lower[key]).strip() for key in _TITLE_KEYS if isinstance(lower.get(key), str | int | float)), "")
-    tags = [part for name in ("tags", "tag") for value in strings(lower.get(name)) for part in value.split()]
+    tags = [tag for name in ("tags", "tag") for tag in _tags(lower.get(name))]
     aliases = [one for name in ("aliases", "alias") for one in strings(lower.get(name))]
     kept: dict[str, object] = {}
     for key, value in data.items():
@@ -125,6 +125,13 @@ def carried(data: Mapping[str, Any]) -> Carried:
         aliases=tuple(dict.fromkeys(aliases)),
         properties=kept,
     )
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    """One text holds several tags, parted by blanks or commas; an item of a list is one."""
+    if isinstance(value, str):
+        return tuple(value.replace(",", " ").split())
+    return tuple("-".join(one.split()) for one in strings(value))
 
 
 def _first(lower: Mapping[str, Any], keys: tuple[str, ...]) -> When | None:

@@ -167,7 +167,7 @@ def _plain_note(file: File, front: frontmatter.Front) -> Iterator[Found]:
     key_id = frontmatter.own_id(front.data)
     url = _CHAT_URL.search(" ".join(str(front.data.get(name, "")) for name in frontmatter.URL_KEYS))
     when = _Dates(file)
-    created = when.first(carried.created, _named_day(file.name), dates.from_mtime(file.mtime))
+    created = when.first(carried.created, _named_day(file.name), carried.updated, dates.from_mtime(file.mtime))
     yield from when.problems()
     key, session = _url_key(url) if url else (f"{NAME}:{key_id or _digest(*_place(file.name))}", key_id)
     yield Conversation(
@@ -322,6 +322,11 @@ class _Talk:
         """Take a heading of the head as title; False where it is text of the talk."""
         if text in self.dialect.generic_titles or text in {"Table of Contents", "Session Information"}:
             return True
+        if self.dialect.name == "claude-code-log":
+            if text.startswith("Claude Transcripts"):
+                return True
+            session = re.fullmatch(r"(?:\W{1,3} )?Session\b[^:]{0,80}:? ?(.*)", text)
+            text = session[1] if session else text
         dated = re.fullmatch(r"(.*?)\s*\((.{6,40})\)", text)
         when = dates.parse(dated[2]) if dated else None
         if dated and when:
@@ -436,6 +441,7 @@ class _Talk:
             times[0] if times else None,
             fields.get("exported") or fields.get("export date"),
             _named_day(self.file.name),
+            self.carried.updated,
             dates.from_mtime(self.file.mtime),
         )
         if times and created is not None:
@@ -548,7 +554,8 @@ class _Turns:
             return pieces.specstory_blocks(message.lines, f"{turn_id}.{message.line}")
         if self._dialect.name == "claude-code-log":
             if kind == "tool_use":
-                return (ToolCall(f"{turn_id}.{message.line}", message.mark.speaker, _unquote(text)),)
+                given, language = pieces.unfence(_unquote(text))
+                return (ToolCall(f"{turn_id}.{message.line}", message.mark.speaker, given, language=language),)
             return (Text(_unquote(text)),) if text.strip() else ()
         if self._dialect.name == "claude-conversation-extractor":
             return pieces.extractor_text(text, f"{turn_id}.{message.line}")

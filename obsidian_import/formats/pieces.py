@@ -153,7 +153,7 @@ def _tool_use(name: str, kind: str, text: str, call_id: str) -> tuple[Block, ...
     inside = re.sub(r"\s*(?:</details>)?\s*(?:</tool-use>)?\s*$", "", inside.rstrip()).strip("\n")
     inside = re.sub(r"</details>\s*$", "", inside).strip("\n").replace("&#96;", "`")
     given, result = _split_result(inside)
-    given, language = _unfence(given.strip("\n"))
+    given, language = unfence(given.strip("\n"))
     given = given.rstrip() if language else given.strip()
     if kind == "shell" and not title:
         title, given, language = _shell(given)
@@ -190,7 +190,7 @@ def _split_result(inside: str) -> tuple[str, str | None]:
     return given, f"{body}\n\n{rest}" if rest else body
 
 
-def _unfence(text: str) -> tuple[str, str]:
+def unfence(text: str) -> tuple[str, str]:
     """The inside of a text that is one fence, and its language; any other text as it is."""
     text = re.sub(r"^Input(?: \(truncated\))?: ```\n", "```\n", text)
     lines = text.split("\n")
