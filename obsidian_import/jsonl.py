@@ -36,6 +36,10 @@ class Damage:
     hint: str = ""
 
 
+CUT = Damage("the last line is cut off", "The session may still be running: import again later.")
+NO_JSON = Damage("a damaged line: no JSON", "Left out; the other lines are not affected.")
+
+
 def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) < 400 else float("inf")
 
@@ -118,11 +122,11 @@ def _repair(raw: bytes, accept: Callable[[Record], bool], *, last: bool) -> tupl
     except ValueError:
         saved = _salvage(text, accept)
         if last and not saved:
-            return [], Damage("the last line is cut off", "the session may still be running: import again later")
+            return [], CUT
         if saved:
             count = "one whole record was" if len(saved) == 1 else f"{len(saved)} whole records were"
             return saved, Damage(f"a damaged line: {count} saved from it", "the rest of the line is lost in the source")
-        return [], Damage("a damaged line: no JSON", "left out; the other lines are not affected")
+        return [], NO_JSON
     if not isinstance(value, dict):
         return [], Damage(_no_object(value))
     if nul:
@@ -143,17 +147,21 @@ def read(stream: BinaryIO, accept: Callable[[Record], bool]) -> Iterator[tuple[i
     `accept` says whether an object found inside a damaged line is a record of its own (and not a part of the stump).
     """
     number = 0
+    held: tuple[int, bytes] | None = None
     loads = orjson.loads
     readline = stream.readline
     while raw := readline(LINE_LIMIT):
         number += 1
+        if held is not None and not raw.isspace():
+            yield *held, NO_JSON
+            held = None
         if len(raw) == LINE_LIMIT and not raw.endswith(b"\n"):
             while (more := readline(1 << 20)) and not more.endswith(b"\n"):
                 pass
             yield number, b"", Damage(f"a line of more than {LINE_LIMIT >> 20} MB", "left out")
             continue
         if number == 1:
-            raw = raw.removeprefix(b"\xef\xbb\xbf")  # noqa: PLW2901 - the one place where a mark may stand
+            raw = raw.removeprefix(b"\xef\xbb\xbf")
         if len(raw) > _DENSE_FROM and _too_dense(raw):
             yield number, raw, Damage("a line of more values than any record has", "left out")
             continue
@@ -165,10 +173,14 @@ def read(stream: BinaryIO, accept: Callable[[Record], bool]) -> Iterator[tuple[i
             saved, damage = _repair(raw, accept, last=not raw.endswith(b"\n"))
             for record in saved:
                 yield number, raw, record
-            if damage:
+            if damage is NO_JSON:
+                held = (number, raw)  # the last line of all is only cut off
+            elif damage:
                 yield number, raw, damage
             continue
         if type(value) is dict:
             yield number, raw, value
         else:
             yield number, raw, Damage(_no_object(value))
+    if held is not None:
+        yield *held, CUT if held[1].lstrip(b"\0 \t").startswith(b"{") else NO_JSON

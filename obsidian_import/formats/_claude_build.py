@@ -6,13 +6,15 @@ File order is the order (times are not monotonic, parents dangle); the tree only
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from obsidian_import.formats import _claude_records as records
 from obsidian_import.formats import _claude_text as words
+from obsidian_import.formats._claude_blocks import answer, extends, from_result, plain_text, shown
 from obsidian_import.formats._claude_text import Said, clean
-from obsidian_import.formats._claude_tools import Shelf, describe, indented, text_of
+from obsidian_import.formats._claude_tools import Shelf, indented, text_of
 from obsidian_import.jsonl import Record
 from obsidian_import.model import Aside, Block, Media, Role, Text, Thinking, ToolCall, ToolResult, Turn
 
@@ -76,6 +78,9 @@ class Builder:
     _seen: set[int] = field(default_factory=set)
     _queue: list[Draft] = field(default_factory=list)
     _taken: list[Draft] = field(default_factory=list)
+    _removed: list[Draft] = field(default_factory=list)
+    _owed: int = 0
+    """Removals to come for messages that were already met as attachments."""
     _steered: str = ""
 
     # ------------------------------------------------------------------ records
@@ -92,7 +97,7 @@ class Builder:
             message = record.get("message")
             message = message if isinstance(message, dict) else {"content": message}
             if record.get("isCompactSummary") is True:
-                self._compaction(_plain_text(message.get("content")))
+                self._compaction(plain_text(message.get("content")))
             elif kind == "user":
                 self._user(record, message.get("content"), uid, at)
             else:
@@ -123,7 +128,9 @@ class Builder:
                     media.append(self.shelf.media(block))
                 elif isinstance(kind, str) and kind.endswith("tool_result"):
                     results = True
-                    self._result(block, record if sum(_is_result(b) for b in blocks) == 1 else {})
+                    self._result(
+                        block, record if len(blocks) == 1 or sum(map(_is_result, blocks)) == 1 else {}, at, uid
+                    )
                 elif kind == "tool_reference":
                     continue
                 else:
@@ -134,7 +141,7 @@ class Builder:
         if alone and not results and not record.get("isMeta"):
             loose = "\n".join(s.text for s in said if s.kind in ("human", "output"))
             if loose or media:
-                self._beside(ToolResult("", words.tool_text(loose)), *media)
+                self._place_result(ToolResult("", words.tool_text(loose)), media, at, uid)
             return
         if record.get("isMeta") is True:
             self._attach(media, uid, at)
@@ -253,7 +260,7 @@ class Builder:
     def _queue_operation(self, record: Record, uid: str) -> None:
         operation = record.get("operation")
         if operation == "enqueue":
-            said = words.understand(_plain_text(record.get("content")))
+            said = words.understand(plain_text(record.get("content")))
             text = "\n\n".join(s.text for s in said if s.kind == "human")
             if text and all(s.kind == "human" for s in said):
                 at = records.text(record, "timestamp")
@@ -262,32 +269,46 @@ class Builder:
                 draft = Draft(uid, "user", at, [Text(text)], queued=text)
                 self.drafts.append(draft)
                 self._queue.append(draft)
+                self._open = None
         elif operation == "dequeue" and self._queue:
             self._taken.append(self._queue.pop(0))
+        elif operation == "remove":
+            self._remove(_squeeze(plain_text(record.get("content"))))
         elif operation == "popAll":
             for draft in self._queue:
                 draft.dead = True
             self._queue.clear()
 
+    def _remove(self, text: str) -> None:
+        """A message left the queue in mid-turn: Claude was given it, so it is a prompt; old versions leave no other trace."""
+        if self._owed:
+            self._owed -= 1
+            return
+        for draft in self._queue:
+            if not text or _squeeze(draft.queued) == text:
+                self._queue.remove(draft)
+                self._removed.append(draft)
+                self.drafts.remove(draft)  # it is said when Claude is given it
+                self.drafts.append(draft)
+                self._open = None
+                return
+
     def _was_queued(self, text: str, record: Record) -> bool:
         """Cross the queue's copy of a prompt out. True: the prompt itself was shown already (a steering message)."""
         wanted = _squeeze(text)
-        for waiting in (self._taken, self._queue):
-            for draft in waiting:
-                if _squeeze(draft.queued) == wanted:
-                    draft.dead = True
-                    waiting.remove(draft)
-                    break
-            else:
-                continue
-            break
+        found = None
+        for waiting in (self._taken, self._queue, self._removed):
+            found = next((d for d in waiting if _squeeze(d.queued) == wanted), None)
+            if found is not None:
+                break
         else:
-            for draft in self._taken:
-                queued = _squeeze(draft.queued)
-                if queued[:40] == wanted[:40] or queued in wanted or wanted in queued:
-                    draft.dead = True
-                    self._taken.remove(draft)
-                    break
+            waiting = self._taken
+            found = next((d for d in waiting if _alike(_squeeze(d.queued), wanted)), None)
+        if found is not None:
+            found.dead = True
+            if waiting is self._queue and record.get("type") == "attachment":
+                self._owed += 1
+            waiting.remove(found)
         return bool(self._steered) and record.get("type") == "user" and wanted == self._steered and len(wanted) > 20
 
     def _attachment(self, record: Record, uid: str) -> None:
@@ -302,7 +323,7 @@ class Builder:
             if isinstance(block, dict) and block.get("type") in ("image", "document"):
                 media.append(self.shelf.media(block))
             else:
-                said += words.understand(_plain_text([block]))
+                said += words.understand(plain_text([block]))
         source = attachment if "origin" in attachment else record
         if attachment.get("commandMode") == "task-notification" and any(s.kind == "human" for s in said):
             said = [Said("context", s.text, title="Background task") for s in said]
@@ -319,17 +340,17 @@ class Builder:
         content = message.get("content")
         blocks = content if isinstance(content, list) else [] if content is None else [content]
         if message.get("model") == "<synthetic>" or record.get("isApiErrorMessage") is True:
-            text = clean(_plain_text(content)).strip()
+            text = clean(plain_text(content)).strip()
             if text and text not in _PLACEHOLDERS and not self._repeated(("client", at, text, 0)):
                 title = "API error" if record.get("isApiErrorMessage") is True else "The client says"
                 self._beside(Aside("client", title, text=text))
             return
-        shown: list[Block] = []
+        new: list[Block] = []
         for block in blocks:
-            shown += self._shown(block)
-        if not shown:
+            new += shown(block, self.shelf, self.unknown)
+        if not new:
             return
-        if len(shown) == 1 and isinstance(first := shown[0], Text) and first.text.startswith(words.COMPACTION):
+        if len(new) == 1 and isinstance(first := new[0], Text) and first.text.startswith(words.COMPACTION):
             self._compaction(first.text)
             return
         if self._command is not None and self._command[0].kind == "command":
@@ -343,12 +364,12 @@ class Builder:
         if known is None or known.draft is not draft:
             fresh = _Message(draft)
             if known is not None:
-                shown = [b for b in shown if b not in known.blocks]
+                new = [b for b in new if b not in known.blocks]
                 fresh.blocks = list(known.blocks)
             known = fresh
             if isinstance(mid, str) and mid:
                 self._messages[mid] = known
-        self._merge(known, shown)
+        self._merge(known, new)
         if message.get("stop_reason") == "end_turn":
             known.ended = True
         if not draft.blocks and draft in self.drafts[-1:]:
@@ -367,12 +388,12 @@ class Builder:
         self._append(draft)
         return draft
 
-    def _merge(self, message: _Message, shown: list[Block]) -> None:
+    def _merge(self, message: _Message, new: list[Block]) -> None:
         """Add a line's blocks to its message; a line that repeats the message from its start with more replaces it."""
         draft = message.draft
         have = message.blocks
-        snapshot = bool(have) and not message.ended and all(_extends(n, o) for n, o in zip(shown, have, strict=False))
-        for place, block in enumerate(shown):
+        snapshot = bool(have) and not message.ended and all(extends(n, o) for n, o in zip(new, have, strict=False))
+        for place, block in enumerate(new):
             if snapshot and place < len(have):
                 old = have[place]
                 if block != old:
@@ -399,85 +420,39 @@ class Builder:
             if isinstance(block, Text | ToolCall):
                 self.answered = True
 
-    def _shown(self, block: Any) -> list[Block]:
-        """One content block of an assistant line as blocks of a turn."""
-        if isinstance(block, str):
-            block = {"type": "text", "text": block}
-        if not isinstance(block, dict):
-            return [Text(text_of(block))] if block is not None else []
-        kind = block.get("type")
-        if kind == "text":
-            text = text_of(block.get("text"))
-            return [Text(text)] if text.strip() and text.strip() != "(no content)" else []
-        if kind == "thinking":
-            return [Thinking(text_of(block.get("thinking")))]
-        if kind == "redacted_thinking":
-            return [Thinking("")]
-        if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
-            name = text_of(block.get("name")) or "tool"
-            title, shown, language = describe(name, block.get("input"))
-            return [ToolCall(records.text(block, "id"), name, shown, title, language)]
-        if kind in ("image", "document"):
-            return [self.shelf.media(block)]
-        if isinstance(kind, str) and kind.endswith("tool_result"):
-            text, media = self._answer(block.get("content"))
-            return [ToolResult(records.text(block, "tool_use_id"), text, block.get("is_error") is True), *media]
-        name = kind[:40] if isinstance(kind, str) else "without a type"
-        self.unknown[f"block {name}"] += 1
-        return [Aside("client", f"Unknown block: {name}", text=indented(block))]
-
-    def _answer(self, content: Any) -> tuple[str, list[Media]]:
-        """What a tool answered: its text, and its pictures."""
-        if isinstance(content, str):
-            return words.tool_text(content), []
-        texts: list[str] = []
-        media: list[Media] = []
-        for block in content if isinstance(content, list) else [content]:
-            kind = block.get("type") if isinstance(block, dict) else None
-            if isinstance(block, str):
-                texts.append(words.tool_text(block))
-            elif kind in ("image", "document"):
-                media.append(self.shelf.media(block))
-            elif isinstance(block, dict) and isinstance(block.get("text"), str):
-                texts.append(words.tool_text(block["text"]))
-            elif kind == "tool_reference":
-                texts.append(text_of(block.get("tool_name") or block.get("name")))
-            elif kind == "web_search_result":
-                texts.append(f"{text_of(block.get('title'))}\n{text_of(block.get('url'))}")
-            elif block is not None:
-                texts.append(indented(block))
-        return "\n".join(t for t in texts if t), media
-
-    def _result(self, block: Record, record: Record) -> None:
-        text, media = self._answer(block.get("content"))
+    def _result(self, block: Record, record: Record, at: str, uid: str) -> None:
+        text, media = answer(block.get("content"), self.shelf)
         aside = record.get("toolUseResult")
         if not text and not media and aside:
-            text = _from_result(aside)
+            text = from_result(aside)
         call = records.text(block, "tool_use_id")
         if isinstance(aside, dict) and isinstance(agent := aside.get("agentId"), str):
             for start in reversed(self.starts):
                 if start.id == call:
                     start.agent = agent
                     break
-        result = ToolResult(call, text, block.get("is_error") is True)
-        draft = self.calls.get(call)
+        self._place_result(ToolResult(call, text, block.get("is_error") is True), media, at, uid)
+
+    def _place_result(self, result: ToolResult, media: Sequence[Block], at: str, uid: str) -> None:
+        """Behind the call it answers; else at the end of Claude's turn at hand."""
+        draft = self.calls.get(result.call) if result.call else None
         if draft is None:
-            if self._open is None:
-                self._append(
-                    Draft(f"result-{call}" if call else "result", "assistant", records.text(record, "timestamp"))
-                )
-            draft = self._open or self.drafts[-1]
-        spot = len(draft.blocks)
+            draft = self._open or next((d for d in reversed(self.drafts) if d.role == "assistant"), None)
+        if draft is None:
+            draft = Draft(uid, "assistant", at)
+            self._append(draft)
+        blocks = draft.blocks
+        spot = len(blocks)
         for place in range(spot - 1, -1, -1):
-            one = draft.blocks[place]
-            if isinstance(one, ToolCall) and one.id == call:
+            one = blocks[place]
+            if isinstance(one, ToolCall) and one.id == result.call:
                 spot = place + 1
                 break
-        while spot < len(draft.blocks) and isinstance(other := draft.blocks[spot], ToolResult | Media):
+        while spot < len(blocks) and isinstance(other := blocks[spot], ToolResult | Media):
             if other == result:
                 return
             spot += 1
-        draft.blocks[spot:spot] = [result, *media]
+        blocks[spot:spot] = [result, *media]
 
     # ------------------------------------------------------------------ the end
 
@@ -496,6 +471,7 @@ class Builder:
                 merged[-1].blocks += draft.blocks
             elif draft.blocks:
                 merged.append(draft)
+        _unique(merged)
         speaker = {"user": "Task", "assistant": "Agent"} if self.agent else {}
         kept = _fold_rewound(merged) if not self.agent else merged
         return tuple(
@@ -521,6 +497,15 @@ def _fold_rewound(drafts: list[Draft]) -> list[Draft]:
     return kept
 
 
+def _unique(drafts: list[Draft]) -> None:
+    """No id twice: foreign writers repeat them, and a note's headings are made of them."""
+    seen: Counter[str] = Counter()
+    for draft in drafts:
+        seen[draft.id] += 1
+        if seen[draft.id] > 1:
+            draft.id = f"{draft.id}-{seen[draft.id]}"
+
+
 def _is_result(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") == "tool_result"
 
@@ -533,32 +518,6 @@ def _squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
-def _plain_text(content: Any) -> str:
-    """The words of a content of any shape."""
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    texts = [b if isinstance(b, str) else b.get("text") if isinstance(b, dict) else None for b in content]
-    return "\n\n".join(t for t in texts if isinstance(t, str) and t)
-
-
-def _from_result(aside: Any) -> str:
-    """The answer where only the client's own copy of it has any words."""
-    if isinstance(aside, str):
-        return words.tool_text(aside)
-    if not isinstance(aside, dict):
-        return ""
-    texts = [aside.get(k) for k in ("stdout", "stderr", "content", "text", "result", "error")]
-    return words.tool_text("\n".join(t for t in texts if isinstance(t, str) and t))
-
-
-def _extends(new: Block, old: Block) -> bool:
-    """Whether `new` is `old`, or `old` with more."""
-    if isinstance(new, Text) and isinstance(old, Text):
-        return bool(old.text) and new.text.startswith(old.text)
-    if isinstance(new, Thinking) and isinstance(old, Thinking):
-        return new == old or (bool(old.text) and new.text.startswith(old.text))
-    if isinstance(new, ToolCall) and isinstance(old, ToolCall):
-        return bool(old.id) and new.id == old.id
-    return new == old
+def _alike(queued: str, said: str) -> bool:
+    """Whether a prompt is the queue's text with what the client added to it."""
+    return len(queued) > 3 and (queued[:40] == said[:40] or queued in said)

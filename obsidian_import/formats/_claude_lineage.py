@@ -7,18 +7,19 @@ ids of its records and their times. From these alone follows who continues whom;
 from __future__ import annotations
 
 import base64
-import binascii
+import itertools
 import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, cast
 
+from obsidian_import import jsonl
 from obsidian_import.formats import _claude_records as records
 from obsidian_import.jsonl import Damage, Record
 from obsidian_import.model import File, Memo
 
-VERSION = 3
+VERSION = 5
 _HEADS = 8
 _MENTION = re.compile(r"([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\.jsonl")
 
@@ -27,7 +28,8 @@ class Part(TypedDict):
     """What one file holds of one session."""
 
     ids: str
-    times: str
+    marks: str
+    times: list[list[int]]
     last: int
     end: int
     parents: list[int]
@@ -54,6 +56,8 @@ class Talk:
     sids: list[str]
     files: list[int] = field(default_factory=list)
     parent: str = ""
+    family: int = 0
+    """Talks of one family share records: what one of them has said the others do not repeat."""
 
 
 @dataclass(slots=True)
@@ -61,7 +65,9 @@ class _Part:
     """A `Part` while its file is read, or unpacked again."""
 
     ids: array[int] = field(default_factory=lambda: array("Q"))
-    times: array[int] = field(default_factory=lambda: array("I"))
+    marks: array[int] = field(default_factory=lambda: array("I"))
+    times: list[list[int]] = field(default_factory=list)
+    """[place in ids, seconds since the epoch] wherever a new minute begins."""
     last: int = 0
     end: int = 0
     parents: list[int] = field(default_factory=list)
@@ -71,34 +77,14 @@ class _Part:
     started: bool = False
 
 
-_minutes: dict[str, int] = {}
-
-
 def _seconds(value: Any) -> int:
-    """Seconds since the epoch of a timestamp, 0 where there is none; the minute is looked up, not parsed."""
-    if isinstance(value, str) and len(value) >= 20 and value[-1] == "Z":
-        minute = _minutes.get(value[:16])
-        if minute is not None and value[17:19].isdecimal() and value[17:19].isascii():
-            return minute + int(value[17:19])
+    """Seconds since the epoch of a timestamp, 0 where there is none."""
     moment = records.when(value)
-    if moment is None:
-        return 0
-    seconds = int(moment.timestamp())
-    if isinstance(value, str) and value[-1:] == "Z" and len(value) >= 20:
-        if len(_minutes) > 50_000:
-            _minutes.clear()
-        _minutes[value[:16]] = seconds - seconds % 60
-    return min(max(seconds, 0), 0xFFFFFFFF)
+    return max(int(moment.timestamp()), 0) if moment is not None else 0
 
 
 def _pack(values: array[int]) -> str:
     return base64.b64encode(values.tobytes()).decode("ascii")
-
-
-def _unpack(kind: str, packed: str) -> array[int]:
-    values: array[int] = array(kind)
-    values.frombytes(base64.b64decode(packed))
-    return values
 
 
 def _scan(file: File) -> Facts:
@@ -109,6 +95,10 @@ def _scan(file: File) -> Facts:
     parts: dict[str, _Part] = {}
     summaries: list[list[str]] = []
     agent = ""
+    last_minute: Any = None
+    said: Any = None
+    sid = fallback
+    part: _Part | None = None
     main = 0
     ids = records.Identities()
     for _, raw, record in records.entries(file):
@@ -120,27 +110,31 @@ def _scan(file: File) -> Facts:
             if leaf and summary:
                 summaries.append([leaf, summary[:500]])
             continue
-        if kind not in records.CHAIN if isinstance(kind, str) else True:
+        if not isinstance(kind, str) or kind not in records.CHAIN:
             if "sessionId" in record:
-                parts.setdefault(records.session_of(record, fallback), _Part())
-                _marks(record, parts[records.session_of(record, fallback)])
+                _marks(record, parts.setdefault(records.session_of(record, fallback), _Part()))
             continue
-        sid = records.session_of(record, fallback)
-        part = parts.get(sid)
-        if part is None:
-            part = parts[sid] = _Part()
-        key, _ = ids.of(record, raw, sid)
+        if part is None or record.get("sessionId") != said:
+            said = record.get("sessionId")
+            sid = records.session_of(record, fallback)
+            part = parts.setdefault(sid, _Part())
+        key, mark, _ = ids.of(record, raw)
         if named or record.get("isSidechain") is True:
             part.side += 1
             agent = agent or records.text(record, "agentId")
             continue
         main += 1
         if not part.started:
-            _begin(record, part, ids)
+            _begin(record, part)
         if "forkedFrom" in record:
             _marks(record, part)
+        stamp = record.get("timestamp")
+        minute = stamp[:16] if isinstance(stamp, str) else stamp
+        if minute != last_minute or not part.ids:
+            last_minute = minute
+            part.times.append([len(part.ids), _seconds(stamp)])
         part.ids.append(key)
-        part.times.append(_seconds(record.get("timestamp")))
+        part.marks.append(mark)
         part.end = key
         if kind in ("user", "assistant"):
             part.last = key
@@ -154,7 +148,8 @@ def _scan(file: File) -> Facts:
     packed: dict[str, Part] = {
         sid: {
             "ids": _pack(p.ids),
-            "times": _pack(p.times),
+            "marks": _pack(p.marks),
+            "times": p.times,
             "last": p.last,
             "end": p.end,
             "parents": p.parents,
@@ -167,10 +162,10 @@ def _scan(file: File) -> Facts:
     return {"version": VERSION, "parts": packed, "agent": agent, "owner": owner, "about": {}, "summaries": summaries}
 
 
-def _begin(record: Record, part: _Part, ids: records.Identities) -> None:
+def _begin(record: Record, part: _Part) -> None:
     """What the first record of a session says about where it comes from."""
     part.started = True
-    parent = ids.parent(record)
+    parent = records.parent(record)
     if parent is not None:
         part.parents.append(parent)
     if record.get("isCompactSummary") is True or record.get("subtype") == "compact_boundary":
@@ -196,7 +191,7 @@ def _meta(file: File) -> Facts:
     with file.open() as stream:
         raw = stream.read(1 << 20)
     try:
-        value = records.jsonl.decode(raw)
+        value = jsonl.decode(raw)
     except ValueError:
         value = None
     if isinstance(value, dict):
@@ -210,17 +205,6 @@ def _meta(file: File) -> Facts:
     return {"version": VERSION, "parts": {}, "agent": agent, "owner": owner, "about": about, "summaries": []}
 
 
-def facts(file: File, memo: Memo | None) -> Facts:
-    """The facts of one file, from the memo where it did not change. Raises READ_ERRORS."""
-    known = memo.get(file, "claude-code") if memo is not None else None
-    if isinstance(known, dict) and known.get("version") == VERSION:
-        return cast("Facts", known)
-    fresh = _scan(file)
-    if memo is not None:
-        memo.put(file, "claude-code", fresh)
-    return fresh
-
-
 @dataclass(slots=True)
 class Known:
     """The facts of one file, unpacked."""
@@ -232,25 +216,38 @@ class Known:
     summaries: Sequence[Sequence[str]]
 
 
-def unpack(found: Facts) -> Known:
-    """The facts ready for use; facts that a foreign hand has damaged are empty."""
-    try:
-        parts = {
-            sid: _Part(
-                _unpack("Q", p["ids"]),
-                _unpack("I", p["times"]),
-                p["last"],
-                p["end"],
-                list(p["parents"]),
-                p["mention"],
-                list(p["marked"]),
-                p["side"],
-            )  # fmt: skip
-            for sid, p in found["parts"].items()
-        }
-    except (KeyError, TypeError, ValueError, binascii.Error):
-        parts = {}
-    return Known(parts, found["agent"], found["owner"], found["about"], found["summaries"])
+def known(file: File, memo: Memo | None) -> Known:
+    """The facts of one file, from the memo where it did not change. Raises READ_ERRORS."""
+    stored = memo.get(file, "claude-code") if memo is not None else None
+    if isinstance(stored, dict) and stored.get("version") == VERSION:
+        try:
+            return _unpack(cast("Facts", stored))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            pass  # a cache that something else has damaged is no cache
+    fresh = _scan(file)
+    if memo is not None:
+        memo.put(file, "claude-code", fresh)
+    return _unpack(fresh)
+
+
+def _unpack(facts: Facts) -> Known:
+    parts: dict[str, _Part] = {}
+    for sid, stored in facts["parts"].items():
+        ids, marks = array("Q"), array("I")
+        ids.frombytes(base64.b64decode(stored["ids"]))
+        marks.frombytes(base64.b64decode(stored["marks"]))
+        parts[sid] = _Part(
+            ids=ids,
+            marks=marks,
+            times=[[int(place), int(seconds)] for place, seconds in stored["times"]],
+            last=stored["last"],
+            end=stored["end"],
+            parents=list(stored["parents"]),
+            mention=stored["mention"],
+            marked=list(stored["marked"]),
+            side=stored["side"],
+        )
+    return Known(parts, facts["agent"], facts["owner"], facts["about"], facts["summaries"])
 
 
 class _Union:
@@ -303,6 +300,10 @@ def components(known: Sequence[Known]) -> list[list[int]]:
 class _Session:
     sid: str
     ids: set[int]
+    """Numbers of the records, each with its mark: a shared one is a copy."""
+    plain: set[int]
+    start: set[int]
+    """The first few of `ids`: a copy begins with records of its origin."""
     first: int
     last: set[int]
     parents: set[int]
@@ -310,6 +311,19 @@ class _Session:
     marked: set[str]
     own: int = 0
     own_from: int = 0
+
+
+def _clock(part: _Part) -> Iterator[tuple[int, int]]:
+    """(id with mark, seconds), to the minute, of every record."""
+    spans = [*part.times, [len(part.ids), 0]]
+    keys = list(_marked(part))
+    for (start, seconds), (end, _) in itertools.pairwise(spans):
+        for key in keys[start:end]:
+            yield key, seconds
+
+
+def _marked(part: _Part) -> Iterator[int]:
+    return (key << 32 | mark for key, mark in zip(part.ids, part.marks, strict=True))
 
 
 def _sessions(known: Sequence[Known], homes: Sequence[str]) -> list[_Session]:
@@ -322,14 +336,17 @@ def _sessions(known: Sequence[Known], homes: Sequence[str]) -> list[_Session]:
         for sid, part in k.parts.items():
             if not part.ids:
                 continue
-            one = found.setdefault(sid, _Session(sid, set(), 0, set(), set(), "", set()))
-            one.ids.update(part.ids)
+            one = found.setdefault(sid, _Session(sid, set(), set(), set(), 0, set(), set(), "", set()))
+            one.plain.update(part.ids)
+            keys = list(_marked(part))
+            one.ids.update(keys)
+            one.start.update(keys[:3])
             if homes[place] == sid or not one.last:
                 one.last = {part.last, part.end} - {0}
             one.parents.update(part.parents)
             one.mention = one.mention or part.mention
             one.marked.update(part.marked)
-            times.setdefault(sid, {}).update(zip(part.ids, part.times, strict=False))
+            times.setdefault(sid, {}).update(_clock(part))
     shared: set[int] = set()
     seen: set[int] = set()
     for one in found.values():
@@ -360,7 +377,8 @@ def talks(known: Sequence[Known], stems: Sequence[str]) -> list[Talk]:
             talk.sids.append(one.sid)
         else:
             parent = talk.sids[0] if talk else next((m for m in sorted(one.marked) if m and m != one.sid), one.mention)
-            talk = Talk([one.sid], parent=parent if parent != one.sid else "")
+            family = talk.family if talk else len(result)
+            talk = Talk([one.sid], parent=parent if parent != one.sid else "", family=family)
             result.append(talk)
         of[one.sid] = talk
         before.append(one)
@@ -373,8 +391,8 @@ def _origin(one: _Session, before: list[_Session]) -> _Session | None:
     best: _Session | None = None
     score = (0, 0)
     for place, other in enumerate(before):
-        common = len(one.ids & other.ids)
-        follows = bool(one.parents & other.ids) or other.sid in one.marked or other.sid == one.mention
+        common = len(one.ids & other.ids) if one.start & other.ids else 0
+        follows = bool(one.parents & other.plain) or other.sid in one.marked or other.sid == one.mention
         if (common or follows) and (common + follows, place) > score:
             best, score = other, (common + follows, place)
     return best
@@ -384,7 +402,9 @@ def _continues(one: _Session, origin: _Session) -> bool:
     """Whether `one` goes on exactly where `origin` ends."""
     if one.mention == origin.sid:
         return True
-    return bool(origin.last & one.ids) or bool(origin.last & one.parents)
+    if origin.last & one.parents:
+        return True
+    return any(key >> 32 in origin.last for key in origin.ids & one.ids)
 
 
 def _files(known: Sequence[Known], stems: Sequence[str], result: list[Talk], of: dict[str, Talk]) -> None:
@@ -396,12 +416,14 @@ def _files(known: Sequence[Known], stems: Sequence[str], result: list[Talk], of:
                 for p, k in enumerate(known)
                 if not k.agent and sid in k.parts and (k.parts[sid].ids or k.parts[sid].side)
             ]
-            mine.sort(key=lambda p: (stems[p] != sid, min((t for t in known[p].parts[sid].times if t), default=0), p))
+            mine.sort(
+                key=lambda p: (stems[p] != sid, min((t for _, t in known[p].parts[sid].times if t), default=0), p)
+            )
             talk.files += [p for p in mine if p not in talk.files]
         talk.files += [
             p for p, k in enumerate(known) if not k.agent and p not in talk.files and set(talk.sids) & k.parts.keys()
         ]
-    for place, k in enumerate(known):
+    for place, k in sorted(enumerate(known), key=lambda item: (item[1].agent, item[0])):
         owner = of.get(k.owner) if k.agent else None
         if owner is not None and not k.about and k.parts:
             owner.files.append(place)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any
+from zlib import crc32
 
 import orjson
 
@@ -67,7 +68,7 @@ STATE = frozenset(
 """Record types that hold the client's state: known, and no talk."""
 KNOWN = CHAIN | STATE
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_PRIME = (1 << 61) - 1
 _SESSION_FILE = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\.jsonl")
 _SUBAGENTS = re.compile(r"(?:^|[/\\!])([^/\\]+)[/\\]subagents[/\\]")
 _JSON_LIMIT = 512 << 20
@@ -156,40 +157,65 @@ def number(data: str | bytes) -> int:
     return int.from_bytes(blake2b(raw, digest_size=8).digest(), "big") >> 2
 
 
-class Identities:
-    """The ids of one file's records: what a copy of the record has too, whatever file it stands in.
+def uuid_number(uuid: str) -> int | None:
+    """A stable 61-bit number for a UUID; None for anything else."""
+    bare = uuid.replace("-", "")
+    if len(bare) != 32:
+        return None
+    try:
+        return int(bare, 16) % _PRIME
+    except ValueError:
+        return None
 
-    A real UUID identifies by itself. A short id (`msg-1`) does so only with the record's time and words; a record
-    without any is known by its bytes and by how often they occurred before in its file.
+
+def leaf_number(uuid: str) -> int:
+    """The number `Identities` gives a UUID, for a mention of it elsewhere."""
+    known = uuid_number(uuid) if len(uuid) == 36 else None
+    return number(uuid) if known is None else known
+
+
+def mark(record: Record) -> int:
+    """32 bits of a record's time and first words: what a copy keeps, and a foreign record of the same id has not."""
+    said: Any = record.get("message") or record.get("content")
+    if isinstance(said, dict):
+        said = said.get("content")
+    if isinstance(said, list) and said:
+        said = said[0]
+    if isinstance(said, dict):
+        said = said.get("text") or said.get("tool_use_id") or said.get("id") or said.get("thinking")
+    stamp = record.get("timestamp")
+    words = said[:100] if isinstance(said, str) else ""
+    return crc32((stamp + words if isinstance(stamp, str) else words).encode("utf-8", "replace"))
+
+
+class Identities:
+    """The ids of one file's records; a copy of a record has the same, whatever file it stands in.
+
+    A record without a uuid is known by its bytes and by how often they occurred before in its file.
     """
 
     def __init__(self) -> None:
-        self._plain: dict[str, int] = {}
         self._counts: dict[int, int] = {}
 
-    def of(self, record: Record, raw: bytes, sid: str) -> tuple[int, str]:
-        """(number, id as text) of a chain record."""
+    def of(self, record: Record, raw: bytes) -> tuple[int, int, str]:
+        """(number of the id, mark, id as text) of a chain record."""
         uuid = record.get("uuid")
         if isinstance(uuid, str) and uuid:
-            if _UUID.fullmatch(uuid):
-                return number(uuid), uuid
-            when = text(record, "timestamp") or sid
-            key = number(b"\0".join((uuid.encode("utf-8", "replace"), when.encode("utf-8", "replace"), orjson_bytes(record.get("message")))))  # fmt: skip
-            self._plain[uuid] = key
-            return key, uuid
+            return leaf_number(uuid), mark(record), uuid
         base = number(raw.strip())
         count = self._counts.get(base, 0)
         self._counts[base] = count + 1
         key = number(f"{base}:{count}")
-        return key, f"{key:016x}"
+        return key, 0, f"{key:016x}"
 
-    def parent(self, record: Record) -> int | None:
-        """The number of the record this one follows, where it says so."""
-        for field in ("parentUuid", "logicalParentUuid"):
-            value = record.get(field)
-            if isinstance(value, str) and value:
-                return self._plain.get(value) or number(value)
-        return None
+
+def parent(record: Record) -> int | None:
+    """The number of the record this one follows, where it says so."""
+    for field in ("parentUuid", "logicalParentUuid"):
+        value = record.get(field)
+        if isinstance(value, str) and value:
+            return leaf_number(value)
+    return None
 
 
 def when(value: Any) -> datetime | None:

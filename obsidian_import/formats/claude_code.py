@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from obsidian_import import jsonl
 from obsidian_import.formats import _claude_lineage as lineage
 from obsidian_import.formats import _claude_records as records
 from obsidian_import.formats import _claude_text as words
-from obsidian_import.formats._claude_build import Builder, Call
+from obsidian_import.formats._claude_agents import place as place_agents
+from obsidian_import.formats._claude_build import Builder
+from obsidian_import.formats._claude_title import flat, headline, project_of
 from obsidian_import.formats._claude_tools import Shelf
 from obsidian_import.jsonl import Damage, Record
 from obsidian_import.model import Aside, Block, Conversation, File, Found, Group, Memo, Problem, Skip, Text, Turn
@@ -26,7 +27,6 @@ NAME = "claude-code"
 _SIGNS = re.compile(rb'"(?:sessionId|parentUuid|isSidechain|leafUuid)"\s*:')
 _TYPES = re.compile(rb'"type"\s*:\s*"(?:user|assistant|summary|file-history-snapshot|queue-operation|ai-title)"')
 _MESSAGE = re.compile(rb'"message"\s*:\s*[{"]|"leafUuid"\s*:|"messageId"\s*:|"operation"\s*:|"aiTitle"\s*:')
-_TITLE = 80
 _DAMAGES = 100
 
 
@@ -55,20 +55,19 @@ def claims(file: File) -> bool:
 
 def groups(files: Sequence[File], memo: Memo) -> Iterator[Group]:
     """The files of each lineage with its forks and sub-agents; `hint` holds who continues whom."""
-    found: list[lineage.Facts] = []
+    known: list[lineage.Known] = []
     good: list[File] = []
     for file in files:
         try:
-            found.append(lineage.facts(file, memo))
+            known.append(lineage.known(file, memo))
         except records.READ_ERRORS:
             yield Group(NAME, (file,))
         else:
             good.append(file)
-    known = [lineage.unpack(one) for one in found]
     summaries = [s for k in known for s in k.summaries]
     leaves: dict[int, list[list[str]]] = {}
     for leaf, text in summaries:
-        leaves.setdefault(records.number(leaf), []).append([leaf, text])
+        leaves.setdefault(records.leaf_number(leaf), []).append([leaf, text])
     for places in lineage.components(known):
         part = [known[p] for p in places]
         hint = _hint(part, [records.stem(good[p]) for p in places])
@@ -82,7 +81,7 @@ def groups(files: Sequence[File], memo: Memo) -> Iterator[Group]:
 def _hint(known: Sequence[lineage.Known], stems: Sequence[str]) -> dict[str, object]:
     talks = lineage.talks(known, stems)
     return {
-        "talks": [{"sids": t.sids, "files": t.files, "parent": t.parent} for t in talks],
+        "talks": [{"sids": t.sids, "files": t.files, "parent": t.parent, "family": t.family} for t in talks],
         "rest": list(lineage.rest(known, talks)),
         "agents": {str(p): k.agent for p, k in enumerate(known) if k.agent and not k.about},
         "owners": {str(p): k.owner for p, k in enumerate(known) if k.agent and k.owner and not k.about},
@@ -111,15 +110,14 @@ def _facts_now(group: Group) -> tuple[list[lineage.Known] | None, list[Problem]]
     known: list[lineage.Known] = []
     for file in group.files:
         try:
-            known.append(lineage.unpack(lineage.facts(file, None)))
+            known.append(lineage.known(file, None))
         except records.READ_ERRORS as error:
             return None, [Problem(file.where, f"could not be read: {_reason(error)}", fatal=True)]
     return known, []
 
 
 def _reason(error: BaseException) -> str:
-    strerror = getattr(error, "strerror", None)
-    return str(strerror or error or type(error).__name__)
+    return str(getattr(error, "strerror", None) or str(error) or type(error).__name__)
 
 
 @dataclass(slots=True)
@@ -141,7 +139,7 @@ class _Reading:
 
     files: tuple[File, ...]
     hint: Any
-    seen: set[int] = field(default_factory=set)
+    seen: dict[int, set[int]] = field(default_factory=dict)
     damages: dict[int, list[Problem]] = field(default_factory=dict)
     unknown: dict[int, Counter[str]] = field(default_factory=dict)
 
@@ -191,6 +189,7 @@ class _Reading:
         used: list[File] = []
         uuids: set[str] = set()
         names: dict[str, str] = self.hint.get("agents", {})
+        seen = self.seen.setdefault(talk["family"], set())
         for place in talk["files"]:
             file = self.files[place]
             used.append(file)
@@ -199,7 +198,8 @@ class _Reading:
             fallback = records.stem(file)
             ids = records.Identities()
             inside = names.get(str(place), "")
-            mine = self.seen.copy() if len(self.files) > 1 else self.seen
+            alone = len(self.files) == 1
+            mine = frozenset[int]() if alone else frozenset(seen)
             for record, raw in self._entries(place):
                 kind = record.get("type")
                 if not isinstance(kind, str):
@@ -214,10 +214,13 @@ class _Reading:
                     continue
                 if not inside and sid not in sids:
                     continue
-                key, uid = ids.of(record, raw, sid)
-                if key in mine and (mine is not self.seen):
-                    continue
-                self.seen.add(key)
+                uid = record.get("uuid")
+                if not alone or not isinstance(uid, str) or not uid:
+                    number, mark, uid = ids.of(record, raw)
+                    key = number << 32 | mark
+                    if key in mine:
+                        continue
+                    seen.add(key)
                 if kind in ("user", "assistant"):
                     _about(record, facts)
                 if inside:
@@ -267,14 +270,16 @@ class _Reading:
         facts = _Facts()
         ids = records.Identities()
         state = 0
+        seen = self.seen.setdefault(-1, set())
         for record, raw in self._entries(place):
             kind = record.get("type")
             state += 1
             if name and isinstance(kind, str) and kind in records.CHAIN:
-                key, uid = ids.of(record, raw, name)
-                if key in self.seen:
+                number, mark, uid = ids.of(record, raw)
+                key = number << 32 | mark
+                if key in seen:
                     continue
-                self.seen.add(key)
+                seen.add(key)
                 _about(record, facts)
                 builder.add(record, uid)
             elif isinstance(kind, str):
@@ -296,10 +301,10 @@ class _Reading:
             yield Skip(file.where, why, f"{NAME}:agent-{name}")
             return
         about = self.hint.get("about", {}).get(name, {})
-        title = about.get("description") or _headline(builder.first_text) or about.get("agentType") or name
+        title = about.get("description") or headline(builder.first_text) or about.get("agentType") or name
         parent = f"{NAME}:{owner}" if owner and owner != records.stem(file) else ""
         yield _conversation(
-            f"agent-{name}", f"Sub-agent: {_flat(title)}", turns, beside, builder, facts, (file,), parent, ()
+            f"agent-{name}", f"Sub-agent: {flat(title)}", turns, beside, builder, facts, (file,), parent, ()
         )
 
     def _finish(
@@ -307,90 +312,16 @@ class _Reading:
     ) -> Conversation | Skip:
         """The conversation, its sub-agents in their places; or why it is none."""
         key = f"{NAME}:{sid}"
-        loose = self._place_agents(main, agents)
+        loose = place_agents(main, agents, self.hint.get("about", {}))
         turns, beside = main.turns()
         why = _no_talk(main, turns)
         if why and not loose:
             return Skip(used[0].where, why, key)
         title = facts.custom or facts.ai or facts.summary
-        title = _flat(title) or _headline(main.first_text) or _headline(_first_answer(turns)) or f"Session {sid[:8]}"
+        title = flat(title) or headline(main.first_text) or headline(_first_answer(turns)) or f"Session {sid[:8]}"
         parent = f"{NAME}:{talk['parent']}" if talk["parent"] else ""
         aka = tuple(f"{NAME}:{other}" for other in talk["sids"][1:])
         return _conversation(sid, title, turns, [*beside, *loose], main, facts, tuple(used), parent, aka)
-
-    def _place_agents(self, main: Builder, agents: dict[str, Builder]) -> list[Aside]:
-        """Put each sub-agent behind the call that started it; give back those without one."""
-        about: dict[str, dict[str, str]] = self.hint.get("about", {})
-        order = [name for name in agents if not words.helper(agents[name].first_text)]
-        starts = [*main.starts, *(start for name in order for start in agents[name].starts)]
-        taken: set[int] = set()
-        homes: dict[str, Call] = {}
-        for name in order:
-            home = _home(name, agents[name], about.get(name, {}), starts, taken)
-            if home is not None and not _inside(home, name, homes):
-                homes[name] = home
-                taken.add(id(home))
-        loose: list[Aside] = []
-        for name in reversed(order):  # a nested agent stands after the one that started it: inner ones first
-            builder = agents[name]
-            turns, beside = builder.turns()
-            if not turns:
-                continue
-            home = homes.get(name)
-            extra = tuple(b for b in beside if isinstance(b, Aside))
-            if extra:
-                turns = (
-                    Turn(turns[0].id, turns[0].role, (*extra, *turns[0].blocks), turns[0].at, turns[0].speaker),
-                    *turns[1:],
-                )
-            title = (
-                about.get(name, {}).get("description") or (home and _call_title(home)) or _headline(builder.first_text)
-            )
-            aside = Aside("agent", _flat(title or about.get(name, {}).get("agentType") or name), turns)
-            if home is None:
-                loose.insert(0, aside)
-                continue
-            blocks = home.draft.blocks
-            spot = next(i for i, b in enumerate(blocks) if getattr(b, "id", None) == home.id)
-            blocks.insert(spot + 1, aside)
-        return loose
-
-
-def _home(name: str, builder: Builder, about: dict[str, str], starts: list[Call], taken: set[int]) -> Call | None:
-    """The call that started a sub-agent: by the ids it left, else by the prompt it was given."""
-    free = [s for s in starts if id(s) not in taken and s.builder is not builder]
-    prompt = " ".join(builder.first_text.split())
-    for start in free:
-        if start.agent == name or (about.get("toolUseId") and start.id == about["toolUseId"]):
-            return start
-    for start in free:
-        if prompt and not start.agent and start.prompt == prompt:
-            return start
-    for start in free:
-        if (
-            len(prompt) > 40
-            and not start.agent
-            and (prompt.startswith(start.prompt[:200]) if len(start.prompt) > 40 else False)
-        ):
-            return start
-    return None
-
-
-def _inside(home: Call, name: str, homes: dict[str, Call]) -> bool:
-    """Whether putting the agent there would put it inside itself."""
-    at: str = home.builder.agent
-    steps = 0
-    while at and steps <= len(homes) + 1:
-        if at == name:
-            return True
-        up = homes.get(at)
-        at = up.builder.agent if up else ""
-        steps += 1
-    return False
-
-
-def _call_title(home: Call) -> str:
-    return next((b.title for b in home.draft.blocks if getattr(b, "id", None) == home.id and hasattr(b, "title")), "")
 
 
 def _state(record: Record, kind: str, facts: _Facts, unknown: Counter[str]) -> None:
@@ -409,38 +340,6 @@ def _about(record: Record, facts: _Facts) -> None:
         facts.cwd = records.text(record, "cwd")
     if not facts.branch:
         facts.branch = records.text(record, "gitBranch")
-
-
-def project_of(cwd: str) -> str:
-    """The folder's own name, POSIX or Windows; a worktree of Claude Code counts as the project it belongs to."""
-    windows = re.match(r"[A-Za-z]:[\\/]|\\\\", cwd) or ("\\" in cwd and "/" not in cwd)
-    parts = [p for p in re.split(r"[\\/]" if windows else "/", cwd) if p not in ("", ".")]
-    for place in range(1, len(parts) - 1):
-        if parts[place : place + 2] == [".claude", "worktrees"]:
-            parts = parts[:place]
-            break
-    if not parts or (len(parts) == 1 and re.fullmatch(r"[A-Za-z]:", parts[0])):
-        return ""
-    return _flat(parts[-1])
-
-
-def _flat(text: str) -> str:
-    """One line without control characters."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
-
-
-def _headline(text: str) -> str:
-    """The first line that says something, cut at a word near 80 characters."""
-    for line in text[:4000].splitlines():
-        flat = _flat(line).strip()
-        if not flat or flat.startswith(("```", "~~~")) or not any(c.isalnum() for c in flat):
-            continue
-        flat = re.sub(r"^(?:#{1,6}|>|[-*+])\s+", "", flat)
-        if len(flat) <= _TITLE:
-            return flat
-        cut = flat[: _TITLE + 1].rsplit(" ", 1)[0].rstrip(" ,;:.-") if " " in flat[40 : _TITLE + 1] else flat[:_TITLE]
-        return cut + "…"
-    return _flat(text[:_TITLE])
 
 
 def _first_answer(turns: tuple[Turn, ...]) -> str:
@@ -485,8 +384,8 @@ def _conversation(
         turns=turns,
         origin="code",
         project=project_of(facts.cwd),
-        cwd=_flat(facts.cwd),
-        branch=_flat(facts.branch),
+        cwd=flat(facts.cwd),
+        branch=flat(facts.branch),
         created=created,
         updated=max(updated, created) if updated and created else updated,
         asides=asides,
@@ -496,4 +395,4 @@ def _conversation(
     )
 
 
-__all__ = ["NAME", "claims", "groups", "jsonl", "project_of", "read"]
+__all__ = ["NAME", "claims", "groups", "project_of", "read"]
