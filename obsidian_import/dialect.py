@@ -92,7 +92,7 @@ def _in_list(text: str, at: int, pre: str) -> bool:
     """True where an indented line can belong to a list item above it."""
     if pre.strip(" \t>"):
         return True
-    for line in reversed(text[max(0, at - 4000) : at].split("\n")[:-1]):
+    for line in reversed(text[max(0, at - 2000) : at].split("\n")[-60:-1]):
         if _LIST.match(line):
             return True
         if line.strip() and not line[0].isspace() and line[0] != ">":
@@ -213,10 +213,9 @@ def _setext(text: str) -> str:
 _SPECIAL = re.compile(r"[`\\$]")
 _TICKS = re.compile(r"`+")
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s<>\"`]*\Z")
-_BLOCK_MATH = re.compile(
-    r"\\\[(?P<term>(?:[^\n\\$]|\n(?![ \t>]*\n)|\\[^\[\]()\n]|\\\n|\\(?=[\[\]()]\\)|\$(?!\$))+?)\\\]"
-)
-_ROUND_MATH = re.compile(r"\\\((?P<term>(?:[^\n\\$]|\n(?![ \t>]*\n)|\\[^\[\]()])+?)\\\)")
+_NO_TERM = re.compile(r"\n[ \t>]*\n|\$\$|(?<!\\)(?:\\\\)*\\[\[(]")
+"""What no formula in brackets holds: a blank line, another formula."""
+_LONGEST_TERM = 4000
 _DISPLAY = re.compile(r"\$\$(?!\$)(?:[^$\\]|\\[\s\S]|\$(?!\$))+?\$\$(?!\$)")
 _INLINE_MATH = re.compile(
     r"\$(?P<term>[^\s$](?:(?:[^$\\\n]|\\[^\n]|\n(?![ \t>]*\n)){0,500}[^\s$\\]|\\[^\s])?|[^\s$])\$(?!\d)"
@@ -305,24 +304,39 @@ def _after_code(text: str, at: int) -> int:
 
 def _backslash(text: str, at: int) -> tuple[str | None, int]:
     """What a formula in brackets becomes, and the place behind it; None and the place behind an escape otherwise."""
-    if text.startswith("\\(", at):
-        hit = _ROUND_MATH.match(text, at)
-        if hit is not None and hit["term"].strip() and _is_formula(hit["term"].strip()):
-            return f"${hit['term'].strip()}$", hit.end()
-    elif text.startswith("\\[", at):
-        hit = _BLOCK_MATH.match(text, at)
-        if hit is not None and _is_shown(hit):
-            term = hit["term"]
-            return f"$${term if chr(10) in term else term.strip()}$$", hit.end()
+    kind = text[at + 1 : at + 2]
+    if kind in {"(", "["}:
+        mark = "\\)" if kind == "(" else "\\]"
+        end = _closing(text, at + 2, mark)
+        term = text[at + 2 : end] if end >= 0 else ""
+        if term.strip() and not _NO_TERM.search(term):
+            if kind == "(":
+                if "$" not in term and _is_formula(term.strip()):
+                    return f"${term.strip()}$", end + 2
+            elif _is_shown(text, at, end):
+                return f"$${term if chr(10) in term else term.strip()}$$", end + 2
     return None, at + 2
 
 
-def _is_shown(hit: re.Match[str]) -> bool:
-    """Whether `\\[ \\]` holds a displayed formula and not words in escaped brackets (a task, a link)."""
-    text, term = hit.string, hit["term"].strip()
-    before = text[text.rfind("\n", 0, hit.start()) + 1 : hit.start()]
-    alone = "\n" in hit["term"] and bool(_CONTAINER.fullmatch(before))
-    return len(term) > 0 and not text.startswith("(", hit.end()) and (alone or (_is_formula(term) and len(term) > 1))
+def _closing(text: str, at: int, mark: str) -> int:
+    """Where the first `mark` stands whose backslash is not itself escaped; -1 where there is none in reach."""
+    end = text.find(mark, at, at + _LONGEST_TERM)
+    while end >= 0:
+        first = end
+        while first > at and text[first - 1] == "\\":
+            first -= 1
+        if (end - first) % 2 == 0:
+            return end
+        end = text.find(mark, end + 1, at + _LONGEST_TERM)
+    return -1
+
+
+def _is_shown(text: str, start: int, end: int) -> bool:
+    r"""Whether `\[ \]` holds a displayed formula and not words in escaped brackets (a task, a link)."""
+    term = text[start + 2 : end]
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    alone = "\n" in term and bool(_CONTAINER.fullmatch(before))
+    return not text.startswith("(", end + 2) and (alone or (_is_formula(term.strip()) and len(term.strip()) > 1))
 
 
 # ------------------------------------------------------------------ all of it

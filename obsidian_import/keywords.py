@@ -27,7 +27,7 @@ rust: rust | rustc | rustup | cargo.toml
 golang: go | golang | goroutine | go.mod | in go | go code | go program | go service | go module | go test | go build | go run | go get | go struct
 java: java | spring boot | maven | gradle | jvm | jdk
 kotlin: kotlin
-csharp: c# | csharp | dotnet | .net | asp.net
+csharp: c# | csharp | dotnet | .net core | .net framework | .net 6 | .net 7 | .net 8 | .net 9 | .net 10 | asp.net
 cpp: c++ | cpp | cmake | clang
 ruby: ruby | rails | rubocop
 php: php | laravel | symfony | wordpress
@@ -92,7 +92,7 @@ legal: lawsuit | legal advice | gdpr | copyright
 """
 
 SHORT = """
-ai llm llms gpt gpt4 rag nlp spacy ml mcp llama flask js deno tsx react jsx vue rust rustc go java maven jvm jdk c# csharp .net
+ai llm llms gpt gpt4 rag nlp spacy ml mcp llama flask js deno tsx react jsx vue rust rustc go java maven jvm jdk c# csharp
 c++ cpp clang ruby rails php swift bash zsh cron html css svg ui ux a11y api apis rest grpc sql mongo redis orm prisma db csv etl
 dbt excel json yaml xml toml git ci k8s aws gcp s3 ec2 wsl win32 dns tcp vpn jest tdd bug bugs xss csrf cve tls ssl auth
 jwt sso npm pnpm pip conda cli vim n8n ios okr okrs exam exams poem mistral selenium

@@ -21,6 +21,9 @@ from obsidian_import import keywords
 _ILLEGAL = re.compile("[\\s\u2000-\u206f\u2e00-\u2e7f!\"#$%&'()*+,.:;<=>?@\\[\\\\\\]^`{|}~]+")
 
 
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co"})
+
+
 class _Automaton(Protocol):
     def find_matches_as_indexes(self, haystack: bytes, *, overlapping: bool = False) -> list[tuple[int, int, int]]: ...
 
@@ -56,9 +59,9 @@ class Keymap:
 
 def legal(tag: str) -> str:
     """`tag` as Obsidian accepts it, or empty: no sign, no space, not digits alone."""
-    text = _ILLEGAL.sub("-", unicodedata.normalize("NFC", tag.strip()).lstrip("#")).strip("-/")
-    text = "".join(c for c in text if c == "\u200d" or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co"})
-    text = re.sub(r"/{2,}", "/", re.sub(r"-{2,}", "-", text))
+    text = "".join(c for c in tag if c == "\u200d" or c.isspace() or unicodedata.category(c) not in _UNSEEN)
+    text = _ILLEGAL.sub("-", unicodedata.normalize("NFC", text).strip().lstrip("#"))
+    text = re.sub(r"/{2,}", "/", re.sub(r"-{2,}", "-", text)).strip("-/")
     return "" if not text or all(c.isdigit() or c in "-/_" for c in text) else text
 
 
