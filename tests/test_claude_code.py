@@ -91,12 +91,31 @@ def test_what_is_typed_while_claude_works_is_there_once() -> None:
     ]
 
 
+def test_helpers_and_empty_sessions_are_said_not_hidden() -> None:
+    found = found_in(CASES / "no-talk")
+    why = {s.source.split(".")[0]: s.why for s in found if isinstance(s, Skip)}
+    assert why == {
+        "33333333-3333-4333-8333-333333333333": "an empty session",
+        "mem": "a memory plugin's own session",
+        "ping": "a warm-up of the client",
+        "snapshots": "only state records, no message",
+        "summary": "a summary helper's session",
+        "title": "a title helper's session",
+        "usage": "only commands and client messages, no talk",
+        "warmup": "a warm-up of the client",
+        "wrapper": "only commands and client messages, no talk",
+    }
+    # equal ids, times and answers do not make copies of sessions that begin with different words
+    assert {c.session_id for c in found if isinstance(c, Conversation)} == {"talk-about-warmup", "unanswered"}
+
+
 # ------------------------------------------------------------------ lineages
 
 
 def test_a_resumed_talk_is_one_note_with_everything_once() -> None:
     (talk,) = talks("lineage-resumed")
-    assert talk.key.endswith("11111111") and len(talk.aka) == 2
+    assert talk.key.endswith("11111111")
+    assert len(talk.aka) == 2
     assert [t.text for t in talk.turns if t.role == "user"] == [
         "Start a talk",
         "Go on",
@@ -104,19 +123,19 @@ def test_a_resumed_talk_is_one_note_with_everything_once() -> None:
         "Third part, old ids kept in the copy",
     ]
     assert talk.title == "A resumed talk"
-    assert len(talk.files) == 3 and talk.files[0].endswith("1111.jsonl")
+    assert [f[:8] for f in talk.files] == ["11111111", "22222222", "33333333"]
 
 
 def test_the_origin_may_be_gone(tmp_path: Path) -> None:
     for path in sorted((CASES / "lineage-resumed").iterdir())[1:]:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     found = [c for c in found_in(tmp_path) if isinstance(c, Conversation)]
-    assert len(found) == 1 and len(found[0].turns) == 8
+    assert [len(c.turns) for c in found] == [8]
 
 
 def test_a_fork_holds_its_own_words_and_names_its_origin() -> None:
     a, b = talks("lineage-forked")
-    assert b.parent == a.key and not a.parent
+    assert (a.parent, b.parent) == ("", a.key)
     assert [t.text for t in a.turns] == ["Shared start", "Shared answer.", "The way of A", "A it is."]
     assert [t.text for t in b.turns] == ["The way of B", "B it is."]
 
@@ -298,7 +317,7 @@ def test_samples(samples: Path) -> None:
     by_key = {c.session_id: c for c in found if isinstance(c, Conversation)}
     todo = by_key["fe5e1c67-53e7-4862-81ae-d0e013e3270b"]
     agents = [b for t in todo.turns for b in t.blocks if isinstance(b, Aside) and b.kind == "agent"]
-    assert len(todo.turns) == 4 and len(agents) == 5
+    assert (len(todo.turns), len(agents)) == (4, 5)
     assert not todo.asides
     results = [b for t in todo.turns for b in t.blocks if isinstance(b, ToolResult)]
     assert all(r.call for r in results)

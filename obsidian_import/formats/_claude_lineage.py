@@ -302,7 +302,7 @@ class _Session:
     ids: set[int]
     """Numbers of the records, each with its mark: a shared one is a copy."""
     plain: set[int]
-    start: set[int]
+    start: list[int]
     """The first few of `ids`: a copy begins with records of its origin."""
     first: int
     last: set[int]
@@ -336,11 +336,11 @@ def _sessions(known: Sequence[Known], homes: Sequence[str]) -> list[_Session]:
         for sid, part in k.parts.items():
             if not part.ids:
                 continue
-            one = found.setdefault(sid, _Session(sid, set(), set(), set(), 0, set(), set(), "", set()))
+            one = found.setdefault(sid, _Session(sid, set(), set(), [], 0, set(), set(), "", set()))
             one.plain.update(part.ids)
             keys = list(_marked(part))
             one.ids.update(keys)
-            one.start.update(keys[:3])
+            one.start = one.start or keys[:3]
             if homes[place] == sid or not one.last:
                 one.last = {part.last, part.end} - {0}
             one.parents.update(part.parents)
@@ -391,11 +391,17 @@ def _origin(one: _Session, before: list[_Session]) -> _Session | None:
     best: _Session | None = None
     score = (0, 0)
     for place, other in enumerate(before):
-        common = len(one.ids & other.ids) if one.start & other.ids else 0
+        common = len(one.ids & other.ids) if _copied(one, other) else 0
         follows = bool(one.parents & other.plain) or other.sid in one.marked or other.sid == one.mention
         if (common or follows) and (common + follows, place) > score:
             best, score = other, (common + follows, place)
     return best
+
+
+def _copied(one: _Session, other: _Session) -> bool:
+    """Whether `one` begins with records of `other` (equal ids somewhere inside are no copy)."""
+    shared = [key in other.ids for key in one.start]
+    return shared[:1] == [True] or sum(shared) > 1
 
 
 def _continues(one: _Session, origin: _Session) -> bool:
