@@ -197,7 +197,7 @@ class _Batch:
 
     def run(self, entries: tuple[Entry, ...]) -> None:
         """All files of one batch. One that cannot be written is left and said; a full disk ends the run."""
-        temps: dict[int, Path] = {}
+        temps: dict[int, str] = {}
         try:
             for entry in entries:
                 with self._left(entry):
@@ -217,7 +217,7 @@ class _Batch:
             for temp in temps.values():
                 files.discard(temp)
 
-    def _prepare(self, entry: Entry, temps: dict[int, Path]) -> None:
+    def _prepare(self, entry: Entry, temps: dict[int, str]) -> None:
         if entry.moved or entry.after is None or entry.after == entry.before:
             return
         data = self.texts.get(entry.after)
@@ -237,7 +237,7 @@ class _Batch:
             self.failed[entry.n] = _say(error)
 
 
-def _one(entry: Entry, temp: Path | None, ground: Ground) -> list[Path]:
+def _one(entry: Entry, temp: str | None, ground: Ground) -> list[Path]:
     """One file to its new state; the folders to sync. Changed when the disk is not what the plan saw."""
     if entry.moved:
         return _move_original(entry.moved)
@@ -265,11 +265,11 @@ def _expect(target: Path, before: str | None) -> None:
         raise Changed(f"{target.name} changed while we worked; it stays as it is until the next run")
 
 
-def _create(temp: Path, target: Path) -> None:
+def _create(temp: str, target: Path) -> None:
     """Move into a place where nothing may stand: a file somebody made meanwhile is never replaced."""
     try:
         if os.name == "nt":
-            temp.rename(target)  # refuses an existing target there
+            os.rename(temp, target)  # refuses an existing target there
         else:
             os.link(temp, target, follow_symlinks=False)
     except FileExistsError:
@@ -282,7 +282,7 @@ def _create(temp: Path, target: Path) -> None:
 
 def _remove(target: Path, before: str | None) -> None:
     """Take a file away: aside first, looked at there, so that what an editor saved at this moment comes back."""
-    aside = target.with_name(f"{files.TEMP_PREFIX}{secrets.token_hex(6)}{files.TEMP_SUFFIX}")
+    aside = files.temp_name(target)
     try:
         files.replace(target, aside)
     except FileNotFoundError:
@@ -291,10 +291,10 @@ def _remove(target: Path, before: str | None) -> None:
     if data is None or digest(data) != before:
         files.replace(aside, target)
         raise Changed(f"{target.name} changed while we worked; it stays as it is")
-    aside.unlink()
+    os.unlink(aside)
 
 
-def _sync_all(temps: Iterable[Path]) -> None:
+def _sync_all(temps: Iterable[str]) -> None:
     paths = list(temps)
     if len(paths) < 4:
         for path in paths:
@@ -348,7 +348,7 @@ def _carry(source: Path, target: Path) -> None:
     try:
         os.rename(source, target)
     except OSError:  # another file system: a synced copy first, then the original goes
-        temp = target.with_name(f"{files.TEMP_PREFIX}{secrets.token_hex(6)}{files.TEMP_SUFFIX}")
+        temp = files.temp_name(target)
         try:
             shutil.copyfile(source, temp)
             files.sync_file(temp)
@@ -403,7 +403,7 @@ def _prepare_sidecar(vault: Path) -> None:
 def _write_objects(vault: Path, texts: Texts, entries: Iterable[Entry]) -> None:
     """Every text the entries speak of, before anything else: what undo and merge will need."""
     wanted = {name for e in entries if not e.moved for name in (e.before, e.after, e.base) if name}
-    temps: list[tuple[Path, Path]] = []
+    temps: list[tuple[str, Path]] = []
     made: set[Path] = set()
     try:
         for name in sorted(wanted):

@@ -124,7 +124,9 @@ def _crash_log(error: Exception) -> str:
         f"- command: {' '.join(sys.argv[1:2])}\n\n```\n{''.join(traceback.format_exception(error))}```\n"
     )
     try:
-        path = private_dir(private_dir(data_dir()) / "log") / f"crash-{now:%Y%m%d-%H%M%S}.md"
+        private_dir(data_dir())
+        private_dir(data_dir() / "log")
+        path = data_dir() / "log" / f"crash-{now:%Y%m%d-%H%M%S}.md"
         write_atomic(path, Redactor(Rules()).redact(text).encode("utf-8", "replace"))
     except OSError:
         return "the command line and what it printed (no log could be written)"

@@ -8,13 +8,14 @@ more right before the rename, so that an editor that saved meanwhile wins.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import secrets
 import stat
 import sys
 import time
-from pathlib import Path
+
+TYPE_CHECKING = False  # typing costs the hook 7 ms
+if TYPE_CHECKING:
+    from os import PathLike
 
 TEMP_PREFIX = ".obsidian-import-"
 TEMP_SUFFIX = ".tmp"
@@ -32,14 +33,16 @@ class Unsafe(OSError):
 
 def digest(data: bytes) -> str:
     """SHA-256, 64 hex digits."""
+    import hashlib  # noqa: PLC0415 (the hook digests nothing)
+
     return hashlib.sha256(data).hexdigest()
 
 
-def private_dir(path: Path) -> Path:
-    """The folder, made 0700 where missing; raises Unsafe for a link, a foreign owner or one that others may write."""
-    if not path.exists() and not path.is_symlink():
-        path.mkdir(parents=True, mode=0o700, exist_ok=True)
-    seen = path.lstat()
+def private_dir(path: PathLike[str] | str) -> None:
+    """Make the folder 0700 where missing; Unsafe for a link, a foreign owner or one that others may write."""
+    if not os.path.lexists(path):
+        os.makedirs(path, mode=0o700, exist_ok=True)
+    seen = os.lstat(path)
     if stat.S_ISLNK(seen.st_mode):
         raise Unsafe(f"{path} is a symbolic link; a state folder has to be a real one")
     if not stat.S_ISDIR(seen.st_mode):
@@ -49,10 +52,9 @@ def private_dir(path: Path) -> Path:
             raise Unsafe(f"{path} belongs to another user")
         if seen.st_mode & 0o022:
             raise Unsafe(f"{path} can be written by others (mode {stat.S_IMODE(seen.st_mode):o}); run chmod 700 on it")
-    return path
 
 
-def read_regular(path: Path) -> bytes | None:
+def read_regular(path: PathLike[str] | str) -> bytes | None:
     """The bytes of a regular file, None where there is none. Never follows a link, never blocks on a pipe."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
@@ -65,9 +67,14 @@ def read_regular(path: Path) -> bytes | None:
         return stream.read()
 
 
-def write_temp(target: Path, data: bytes, mode: int = 0o600) -> Path:
+def temp_name(target: PathLike[str] | str) -> str:
+    """A name for a temporary file beside `target`."""
+    return os.path.join(os.path.dirname(target), f"{TEMP_PREFIX}{os.urandom(6).hex()}{TEMP_SUFFIX}")
+
+
+def write_temp(target: PathLike[str] | str, data: bytes, mode: int = 0o600) -> str:
     """A new temporary file beside `target` with these bytes, not yet synced; the caller replaces or removes it."""
-    temp = target.with_name(f"{TEMP_PREFIX}{secrets.token_hex(6)}{TEMP_SUFFIX}")
+    temp = temp_name(target)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     fd = os.open(temp, flags, mode)
     try:
@@ -81,7 +88,7 @@ def write_temp(target: Path, data: bytes, mode: int = 0o600) -> Path:
     return temp
 
 
-def sync_file(path: Path) -> None:
+def sync_file(path: PathLike[str] | str) -> None:
     """Flush one file to the disk; on macOS only F_FULLFSYNC makes that word true."""
     fd = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
@@ -95,7 +102,7 @@ def sync_file(path: Path) -> None:
         os.close(fd)
 
 
-def sync_dir(path: Path) -> None:
+def sync_dir(path: PathLike[str] | str) -> None:
     """Flush a folder's entries; a no-op where folders cannot be opened (Windows)."""
     if os.name == "nt":
         return
@@ -106,7 +113,7 @@ def sync_dir(path: Path) -> None:
         os.close(fd)
 
 
-def replace(temp: Path, target: Path) -> None:
+def replace(temp: PathLike[str] | str, target: PathLike[str] | str) -> None:
     """`os.replace`, with the short retries that Windows needs while a scanner or a sync client reads the file."""
     delay = 0.01
     while True:
@@ -121,7 +128,7 @@ def replace(temp: Path, target: Path) -> None:
             return
 
 
-def discard(temp: Path) -> None:
+def discard(temp: PathLike[str] | str) -> None:
     """Remove a temporary file if it is still there."""
     try:
         os.unlink(temp)
@@ -129,7 +136,7 @@ def discard(temp: Path) -> None:
         pass
 
 
-def write_atomic(target: Path, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
+def write_atomic(target: PathLike[str] | str, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
     """Replace `target` by these bytes or leave it as it was; nothing in between, killed anywhere."""
     temp = write_temp(target, data, mode)
     try:
@@ -140,10 +147,10 @@ def write_atomic(target: Path, data: bytes, mode: int = 0o600, *, sync: bool = T
         discard(temp)
         raise
     if sync:
-        sync_dir(target.parent)
+        sync_dir(os.path.dirname(target) or ".")
 
 
-def sweep_temps(folder: Path, older_than: float = 900.0) -> int:
+def sweep_temps(folder: PathLike[str] | str, older_than: float = 900.0) -> int:
     """Remove our own temporary files that a killed run left here (older than 15 minutes); how many."""
     count = 0
     try:
@@ -151,10 +158,10 @@ def sweep_temps(folder: Path, older_than: float = 900.0) -> int:
     except OSError:
         return 0
     for name in names:
-        path = folder / name
+        path = os.path.join(folder, name)
         try:
-            if time.time() - path.lstat().st_mtime > older_than:
-                path.unlink()
+            if time.time() - os.lstat(path).st_mtime > older_than:
+                os.unlink(path)
                 count += 1
         except OSError:
             continue
