@@ -206,8 +206,8 @@ _DEFINITION = re.compile(
     r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(\[(?!\^)[^\[\]\n]+\]:[ \t]*\S+(?:[ \t]+(?:\"[^\n]*\"|'[^\n]*'|\([^\n]*\)))?)[ \t]*$",
     re.MULTILINE,
 )
-_QUOTE_START = re.compile(r"(?:\A|\n)[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*>[ \t>]*\Z")
-_ITEM_START = re.compile(r"(?:\A|\n)[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+\Z")
+_QUOTE_START = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*>[ \t>]*")
+_ITEM_START = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+")
 _TASK_DATA = re.compile(
     "[\U0001f4c5\u23f3\U0001f6eb\u2705\u274c\u2795]\ufe0f?[ \t]*\\d{4}-\\d\\d-\\d\\d"
     "|\U0001f501\ufe0f?[ \t]*every\\b[^\n\0\U0001f4c5\u23f3\U0001f6eb\u2705\u274c\u2795\U0001f194\u26d4\U0001f3c1]*"
@@ -246,10 +246,9 @@ def tokens(text: str) -> list[Raw]:
                 out += [(m.start(), -m.end(), "bracket") for m in _BRACKETS.finditer(text, done, end)]
             continue
         if name in _MIDDLES:
-            found = words.around(name, start, end, done)
+            found, done = words.around(name, start, end, done)
             if found:
                 add(found)
-                done = -found[1]
             continue
         place = _WHOLES[name](text, start, end)
         if place:
@@ -281,17 +280,20 @@ class _Words:
         self.size = len(text)
         self.back = ""
 
-    def around(self, name: str, start: int, end: int, floor: int) -> Raw | None:
-        """The whole address, path or identifier that has `text[start:end]` in it, or None when it is prose."""
+    def around(self, name: str, start: int, end: int, floor: int) -> tuple[Raw | None, int]:
+        """The whole address, path or identifier that has `text[start:end]` in it, or None when it is prose.
+
+        With it comes the offset up to which the text is settled, so that no word is looked at twice.
+        """
         text, size = self.text, self.size
         before = text[start - 1] if start > floor else ""
         after = text[end] if end < size else ""
         if name == "word":
             gate = text[start]
             if gate in ".:" and before.isdigit() and after.isdigit():
-                return None  # 3.11 and 10:45 are numbers; a compound of one is not linked anyway
+                return None, floor  # 3.11 and 10:45 are numbers; a compound of one is not linked anyway
             if gate == "_" and not (before and (before.isalnum() or before in "./-")):
-                return None  # emphasis, or the underscore before a name: `_x_y` is met at its middle
+                return None, floor  # emphasis, or the underscore before a name: `_x_y` is met at its middle
         if not self.back:
             self.back = text[::-1]
         left = _LEFT_WIDE if before and _DENSE_CHAR.match(before) else _LEFT
@@ -301,10 +303,12 @@ class _Words:
         if name == "url":
             tail = _URL_TAIL.match(text, end)
             assert tail
-            return (begin, -_trim(text, end, tail.end()), "url")
+            stop = _trim(text, end, tail.end())
+            return (begin, -stop, "url"), stop
         if name == "call":
             close = _ARGUMENTS.match(text, start)
-            return (begin, -(close.end() if close else start), "identifier") if begin < start else None
+            stop = close.end() if close else start
+            return ((begin, -stop, "identifier"), stop) if begin < start else (None, floor)
         right = _RIGHT_WIDE if after and _DENSE_CHAR.match(after) else _RIGHT
         tail = right.match(text, end)
         assert tail
@@ -319,19 +323,20 @@ class _Words:
         if token.startswith("www."):
             tail = _URL_TAIL.match(text, begin)
             assert tail
-            return (begin, -_trim(text, end, tail.end()), "url")
+            stop = _trim(text, end, tail.end())
+            return (begin, -stop, "url"), stop
         if "@" in token and _EMAIL.fullmatch(token):
-            return (begin, -stop, "email")
+            return (begin, -stop, "email"), stop
         if "/" in token or "\\" in token:
             if not token.strip("/") or _PLAIN_PAIR.fullmatch(token):
-                return None  # `a / b`, `and/or`, `client/server`
+                return None, stop  # `a / b`, `and/or`, `client/server`
             if _DENSE_CHAR.search(token) and not _ASCII_WORD.search(token):
-                return None  # 读/写/改
-            return (begin, -stop, "path")
+                return None, stop  # 读/写/改
+            return (begin, -stop, "path"), stop
         if stop < size and text[stop] == "(":
             close = _ARGUMENTS.match(text, stop)
             stop = close.end() if close else stop
-        return (begin, -stop, "identifier") if begin < stop else None
+        return (begin, -stop, "identifier"), stop
 
 
 def _trim(text: str, floor: int, end: int) -> int:
@@ -342,10 +347,10 @@ def _trim(text: str, floor: int, end: int) -> int:
 
 
 def _bracket(text: str, start: int, end: int) -> Raw | None:
-    lead = text[max(0, start - 200) : start]
-    if text.startswith("[!", start) and _QUOTE_START.search(lead):
-        line = text.find("\n", start)
-        return (start, -(len(text) if line < 0 else line), "callout")
+    line = max(0, start - 200, text.rfind("\n", max(0, start - 200), start) + 1)
+    if text.startswith("[!", start) and _QUOTE_START.fullmatch(text, line, start):
+        stop = text.find("\n", start)
+        return (start, -(len(text) if stop < 0 else stop), "callout")
     inside = text[start + 1 : end]
     if text.startswith("[[", start):
         kind = "wikilink"
@@ -355,7 +360,7 @@ def _bracket(text: str, start: int, end: int) -> Raw | None:
         kind = "redacted"
     elif "::" in inside:
         kind = "inline_field"
-    elif len(inside) == 2 and _ITEM_START.search(lead):
+    elif len(inside) == 2 and _ITEM_START.fullmatch(text, line, start):
         kind = "task"
     else:
         kind = "bracket"
