@@ -205,7 +205,7 @@ def test_copies_of_a_sync_service_are_left_alone(imported: tuple[Desk, Session, 
 
 def test_a_shrunk_or_vanished_source_takes_nothing_away(imported: tuple[Desk, Session, str]) -> None:
     """The client deleted the transcript: the note stays as it is."""
-    desk, talk, path = imported
+    desk, _, path = imported
     before = desk.read(path)
     for file in desk.sources.rglob("*.jsonl"):
         file.unlink()
