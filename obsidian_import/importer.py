@@ -20,11 +20,12 @@ from obsidian_import import __version__, formats, inert, paths
 from obsidian_import.cache import Cache, unit_id
 from obsidian_import.errors import UserError
 from obsidian_import.files import digest
-from obsidian_import.landing import Lander, Wanted
+from obsidian_import.landing import Lander, Sure, Wanted
 from obsidian_import.manifest import Change, NoteState
 from obsidian_import.model import Conversation, File, Found, Group, Problem, Skip
 from obsidian_import.plan import Plan, Row
 from obsidian_import.redact import Redactor, Rules
+from obsidian_import.relinking import relink
 from obsidian_import.render import Detail, Rendering, render, said
 from obsidian_import.sources import expand
 from obsidian_import.tags import Keymap, tag
@@ -32,6 +33,8 @@ from obsidian_import.world import World
 
 RICHNESS = {"markdown": 1, "claude-export": 1}
 """How much of a talk a source holds; a poorer copy never replaces a richer note. Absent: 3."""
+
+_LINKED = "links"
 
 _CODE_PATH = re.compile(r"(?:^|[/\\._-])(?:code|claude-code|codex|specstory)(?:$|[/\\._-])", re.IGNORECASE)
 
@@ -63,6 +66,8 @@ class Unit:
     rows: list[Row] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     files: tuple[File, ...] = ()
+    known: bool = False
+    """Not read now: nothing has changed since the last import."""
 
 
 @dataclass(slots=True)
@@ -101,6 +106,7 @@ class Importer:
             unit = self._unit(group)
             known = None if self.request.filtered or self.request.move else self._known(unit)
             if known is not None:
+                unit.known = True
                 unit.rows, unit.problems = known
                 self.rows += unit.rows
                 self.problems += unit.problems
@@ -114,6 +120,7 @@ class Importer:
             self.progress(min(done, total), total)
         if self.request.move:
             self._moves()
+        self._relink()
         return Plan(
             "import",
             tuple(self.rows),
@@ -255,6 +262,30 @@ class Importer:
             self.world.texts.put(data)
             self.changes.append(Change(path=path, before=None, after=after, base=after))
 
+    # ---------------------------------------------------------------- new names, old talks
+
+    def _relink(self) -> None:
+        """Notes whose talks were not read now (unchanged, or their source is gone) get the links of today's vault.
+
+        Only when something that decides about links has changed since the last import.
+        """
+        links = self.lander.link
+        if not isinstance(links, Sure) or self.request.filtered:
+            return
+        if self.cache.outcome(str(self.world.vault), _LINKED, links.fingerprint) is not None:
+            return
+        landed = {(c.key, c.part) for c in self.changes} | {
+            (r.key, r.part) for u in self.units if not u.known for r in u.rows
+        }
+        found = relink(self.world, self.lander, without=landed)
+        self.changes += found.changes
+        rows = {(r.key, r.part): r for r in found.rows if r.action in ("update", "conflict")}
+        for unit in self.units:
+            unit.rows = [rows.get((r.key, r.part), r) for r in unit.rows]
+        known = {(r.key, r.part) for r in self.rows}
+        self.rows = [rows.get((r.key, r.part), r) for r in self.rows]
+        self.rows += [r for place, r in rows.items() if place not in known]
+
     # ---------------------------------------------------------------- --move
 
     def _moves(self) -> None:
@@ -297,7 +328,7 @@ class Importer:
 
     def _context(self) -> str:
         request = self.request
-        return f"{code_stamp()}|{self.world.config!r}|{request.origin}|{request.detail}|{self.lander.link.__name__}"  # type: ignore[attr-defined]
+        return f"{code_stamp()}|{self.world.config!r}|{request.origin}|{request.detail}|{isinstance(self.lander.link, Sure)}"
 
     def _known(self, unit: Unit) -> tuple[list[Row], list[Problem]] | None:
         value = self.cache.outcome(str(self.world.vault), unit.id, unit.stamp)
@@ -324,6 +355,8 @@ class Importer:
         """After the plan was carried out: remember what each unit came to, so that it need not be read again."""
         if self.request.filtered or self.request.move:
             return
+        if isinstance(self.lander.link, Sure):
+            self.cache.remember(str(vault), _LINKED, self.lander.link.fingerprint, value=True)
         changed = {(c.key, c.part): c for c in self.changes if c.key}
         for unit in self.units:
             if any(r.action == "conflict" for r in unit.rows):

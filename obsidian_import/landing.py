@@ -26,7 +26,7 @@ SENTENCE = 90  # characters of context on each side of a link, for the report
 
 
 class Linking(Protocol):
-    """What makes links: `links.Linker`, or nothing (`--no-wikilinks`)."""
+    """What makes links: a vault's linker, recorded links, or nothing (`--no-wikilinks`)."""
 
     def __call__(self, text: str, path: str) -> Sequence[Link]:
         """The links of one note, as edits on its unlinked text."""
@@ -38,9 +38,25 @@ def no_links(text: str, path: str) -> Sequence[Link]:  # noqa: ARG001 (the shape
     return ()
 
 
-def linking(judge: Linker) -> Linking:
+@dataclass(frozen=True, slots=True)
+class Sure:
     """The links a linker is sure of."""
-    return lambda text, path: judge.find(text, path).links
+
+    judge: Linker
+
+    def __call__(self, text: str, path: str) -> Sequence[Link]:
+        """See `Linking`."""
+        return self.judge.find(text, path).links
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with everything that can change a link: the vault's names, its own links, the settings."""
+        return self.judge.fingerprint
+
+
+def linking(judge: Linker) -> Sure:
+    """The links a linker is sure of."""
+    return Sure(judge)
 
 
 def rules(config: Config) -> Rules:
@@ -187,5 +203,5 @@ def _shown(link: Link, text: str, *, sentences: bool) -> dict[str, Any]:
         left = max(text.rfind("\n", 0, start) + 1, start - SENTENCE)
         newline = text.find("\n", end)
         right = min(newline if newline >= 0 else len(text), end + SENTENCE)
-        row["sentence"] = [text[left:start], text[start:end], text[end:right]]
+        row["sentence"] = [text[left:start], link.text, text[end:right]]
     return row

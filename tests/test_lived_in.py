@@ -225,3 +225,68 @@ def test_prune_never_takes_what_merges_need(imported: tuple[Desk, Session, str])
     desk.run("import", desk.sources)
     assert "My own remark." in desk.read(path)
     assert "Third answer" in desk.read(path)
+
+
+def test_a_new_note_links_old_chats_at_the_next_import(desk: Desk) -> None:
+    """Also those whose transcript is gone; a run that finds nothing new writes nothing."""
+    one = session(1).you("Where is Zephyrhold?").claude("In the north.")
+    gone = one.save(desk.sources)
+    two = session(2).you("And Zephyrhold again?").claude("Yes.")
+    two.save(desk.sources)
+    desk.run("import", desk.sources)
+    gone.unlink()
+    desk.write("Zephyrhold.md", "# Zephyrhold\n")
+    notes = desk.json("import", desk.sources)["notes"]
+    assert sorted((n["key"], n["action"]) for n in notes) == [(one.key, "update"), (two.key, "update")]
+    assert all("[[Zephyrhold]]" in desk.read(n["path"]) for n in notes)
+    before = desk.tree(times=True, sidecar=True)
+    desk.run("import", desk.sources)
+    desk.run("relink")
+    assert desk.tree(times=True, sidecar=True) == before
+
+
+def test_the_links_do_not_depend_on_the_order(desk: Desk) -> None:
+    """Notes first or chats first: the same bytes."""
+    session(1).you("Where is Zephyrhold?").claude("In the north.").save(desk.sources)
+    desk.write("Zephyrhold.md", "# Zephyrhold\n")
+    path = desk.json("import", desk.sources)["notes"][0]["path"]
+    first = desk.read(path)
+    desk.run("undo")
+    (desk.vault / "Zephyrhold.md").unlink()
+    desk.run("import", desk.sources)
+    assert desk.read(path) != first
+    desk.write("Zephyrhold.md", "# Zephyrhold\n")
+    desk.run("relink")
+    assert desk.read(path) == first
+
+
+def test_unlink_takes_the_links_out_for_good(desk: Desk) -> None:
+    """Everywhere, byte-exact, remembered; undo brings both the links and the configuration back."""
+    desk.write("Zephyrhold.md", "# Zephyrhold\n")
+    talk = session(1).you("Where is Zephyrhold?").claude("In the north.")
+    talk.save(desk.sources)
+    path = desk.json("import", desk.sources)["notes"][0]["path"]
+    linked = desk.read(path)
+    assert desk.json("unlink", "Zephyrhold")["notes"][0]["action"] == "update"
+    assert desk.read(path) == linked.replace("[[Zephyrhold]]", "Zephyrhold")
+    grown(talk).save(desk.sources)
+    desk.run("import", desk.sources)
+    desk.run("relink")
+    assert "[[Zephyrhold]]" not in desk.read(path)
+    desk.run("undo")
+    desk.run("undo")
+    assert desk.read(path) == linked
+    assert not (desk.vault / ".obsidian-import" / "config.yaml").exists()
+
+
+def test_explain_says_why(desk: Desk) -> None:
+    """Accepted and rejected, each with text, target and reason."""
+    desk.write("Zephyrhold.md", "# Zephyrhold\n")
+    desk.write("Meeting.md", "# Meeting\n")
+    session(1).you("Where is Zephyrhold? The meeting said nothing.").claude("In the north.").save(desk.sources)
+    path = desk.json("import", desk.sources)["notes"][0]["path"]
+    said = desk.json("explain", path)
+    assert [(a["text"], a["target"]) for a in said["accepted"]] == [("Zephyrhold", "Zephyrhold.md")]
+    (miss,) = [r for r in said["rejected"] if r["target"] == "Meeting.md"]
+    assert miss["text"] == "meeting"
+    assert miss["reason"]
