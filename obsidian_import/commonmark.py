@@ -23,6 +23,8 @@ _OPTIONS = (
 _DEFINITION = re.compile(r"^[ \t>*+\-\d.)]*\[[^\[\]]+\]:", re.MULTILINE)
 _TAG_NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 _INLINE = frozenset({"Emphasis", "Strong", "Strikethrough"})
+_DIGITS = b"0123456789"
+_NUMBER = re.compile(rb"\d{1,9}[.)]")
 _LINKS = {"Autolink": "url", "Email": "email"}
 
 
@@ -46,7 +48,13 @@ def commonmark(text: str) -> tuple[list[Raw], list[tuple[int, int]]]:
                 if tag == "TableHead":
                     kind = "table_head"
                 elif tag == "HtmlBlock":
-                    kind = "html_block"
+                    kind = "html_comment" if data.startswith(b"<!--", span["start"]) else "html_block"
+                elif tag == "Item" and data[span["start"]] in _DIGITS:
+                    block = span
+                    number = _NUMBER.match(data, span["start"])
+                    if number and number.start() >= skip:
+                        add((number.start(), -number.end(), "list_marker"))
+                    continue
                 else:
                     if tag not in _INLINE:
                         block = span
@@ -77,7 +85,7 @@ def commonmark(text: str) -> tuple[list[Raw], list[tuple[int, int]]]:
         elif "DisplayMath" in event:
             kind = "math_block"
         elif "InlineHtml" in event:
-            kind = "html"
+            kind = "html_comment" if data.startswith(b"<!--", span["start"]) else "html"
             if span["start"] >= skip:
                 if block is not html_block:
                     _close_anchor(late, html_block, open_tags)

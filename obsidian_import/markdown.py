@@ -100,7 +100,7 @@ def _plain(text: str) -> str:
 def _body(text: str, shift: int) -> Places:
     raw, tables = commonmark(text)
     if may_have_pairs(text):
-        raw += pairs(blank(text, (s for s in _settle(raw) if s[2] in _CODE)))
+        raw += _pairs(text, raw)
     settled = _settle(raw)
     rest = blank(text, settled)
     more = tokens(rest)
@@ -112,6 +112,11 @@ def _body(text: str, shift: int) -> Places:
         tables = [(start + shift, end + shift) for start, end in tables]
         return Places([Span(start + shift, end + shift, kind) for start, end, kind in settled], tables)
     return Places(list(map(_as_span, settled)), tables)
+
+
+def _pairs(text: str, raw: list[Raw]) -> list[Raw]:
+    """What runs over many lines and is not hidden by code."""
+    return pairs(blank(text, (span for span in _settle(raw) if span[2] in _CODE)))
 
 
 def _settle(raw: list[Raw]) -> list[tuple[int, int, str]]:
@@ -149,7 +154,7 @@ def _doubtful_tables(text: str, rest: str, tables: list[tuple[int, int]]) -> lis
 
 # ------------------------------------------------------------------ the parts of a note where people talk
 
-_HEADING = r"## [^·\n]+?(?: · \d{4}-\d\d-\d\d \d\d:\d\d)? · [0-9a-f]{4,16}[ \t]*\r?$"
+_HEADING = r"## [^·\n]+?(?: · \d{4}-\d\d-\d\d \d\d:\d\d)? · [0-9a-f]{4,16}[ \t]*$"
 _FOLDED = r"> \[!(?:tool|thinking|agent|branch|compaction|client|command|media)\]-[^\n]*(?:\n>[^\n]*)*+"
 _SEAM = re.compile(rf"^(?:({_HEADING})|{_FOLDED})", re.MULTILINE)
 _OURS = re.compile(r"^import_id:", re.MULTILINE)
@@ -160,7 +165,8 @@ def regions(note: str) -> list[tuple[int, int]]:
 
     Out are the frontmatter, what stands before the first message, message headings and our own folded callouts.
     """
-    opening = _FRONTMATTER.match(note.replace("\r\n", " \n", 1))
+    note = _plain(note)
+    opening = _FRONTMATTER.match(note)
     end = _FRONTMATTER_END.search(note, opening.end()) if opening else None
     if opening is None or end is None:
         return [(0, len(note))] if opening is None and note else []
@@ -245,7 +251,7 @@ def close_open(text: str) -> str:
     it; what is open inside a paragraph ends with the next blank line, and is left alone.
     """
     closers = ""
-    for parse in (_parsed_blocks, _all_places):  # a fence first: in a fence nothing else can be closed
+    for parse in (_parsed_blocks, _parsed_pairs):  # a fence first: in a fence nothing else can be closed
         for _ in range(4):
             full = text + closers
             kind, start = parse(_plain(full + _PROBE))
@@ -257,17 +263,16 @@ def close_open(text: str) -> str:
 
 
 def _parsed_blocks(text: str) -> tuple[str, int]:
-    raw, _ = commonmark(text)
-    return _at_end(text, [(start, -end, kind) for start, end, kind in raw])
+    return _at_end(text, commonmark(text)[0])
 
 
-def _all_places(text: str) -> tuple[str, int]:
-    return _at_end(text, _body(text, 0).spans)
+def _parsed_pairs(text: str) -> tuple[str, int]:
+    return _at_end(text, _pairs(text, commonmark(text)[0]))
 
 
-def _at_end(text: str, spans: Iterable[tuple[int, int, str]]) -> tuple[str, int]:
+def _at_end(text: str, raw: Iterable[Raw]) -> tuple[str, int]:
     probe = len(text) - 2
-    return next(((kind, start) for start, end, kind in spans if start <= probe < end), ("", 0))
+    return next(((kind, start) for start, minus_end, kind in raw if start <= probe < -minus_end), ("", 0))
 
 
 def _closer(text: str, kind: str, start: int) -> str:
@@ -279,7 +284,7 @@ def _closer(text: str, kind: str, start: int) -> str:
         return line + "$$"
     if kind == "comment":
         return line + "%%"
-    if kind == "html_comment" or text.startswith("<!--", start):
+    if kind in {"html_comment", "generated"}:
         begin = _BEGIN.match(text, start) if kind == "generated" else None
         return line + (f"<!-- {begin[1]}end {begin[2]} -->" if begin else "-->")
     if kind == "html_block":

@@ -24,7 +24,7 @@ Raw = tuple[int, int, str]
 BLOCKS = frozenset(
     {"frontmatter", "fence", "indented_code", "html_block", "heading", "table_head", "generated", "conflict"},
 )
-"""Kinds that fill whole lines: blanked with line ends, so that the next line is still at the start of a line."""
+"""Kinds that fill whole lines; blanked, as all that has a line end in it, with line ends: no word runs on over them."""
 
 
 def blank(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
@@ -34,7 +34,8 @@ def blank(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
     done = 0
     for start, end, kind in spans:
         add(text[done:start])
-        add(("\n" if kind in BLOCKS else "\0") * (end - start))
+        lines = kind in BLOCKS or text.find("\n", start, end) >= 0
+        add(("\n" if lines else "\0") * (end - start))
         done = end
     add(text[done:])
     return "".join(parts)
@@ -171,7 +172,7 @@ _GATES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ),
     (":", (("url", r":(?=//)"), ("word", rf"::?(?={_WORD})"))),
     ("@", (("word", r"@(?=\w)"),)),
-    ("_", (("word", r"__*(?=\w)"),)),
+    ("_", (("word", r"__*+(?=\w)"),)),
     (".", (("word", rf"\.(?={_WORD})"),)),
     ("/", (("path", r"/"),)),
     ("(", (("call", r"\((?<=[A-Za-z0-9_]\()"),)),
