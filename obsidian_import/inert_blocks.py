@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-CANDIDATE = re.compile(r"^([ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++[ \t>]*+)*+)(`{3,}+|~{3,}+)([^\n]*+)", re.MULTILINE)
+TICKS = re.compile(r"```[^\n]*+")
+RUN = re.compile(r"```[^\n]*+|~~~[^\n]*+")
+CONTAINERS = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++[ \t>]*+)*+\Z")
 SETEXT = re.compile(r"\n[ \t>]*+(?:=++|-++)[ \t]*+\r?(?=\n|\Z)")
 SETEXT_LINE = re.compile(r"(?:=+|-+)[ \t]*\r?\Z")
 LOOKALIKE = re.compile(r"#{1,6}[ \t][^\n]*·[ \t]*[0-9A-Fa-f]{4,16}[ \t#\r]*\Z")
@@ -66,50 +68,55 @@ def blocks(t: str) -> Blocks:
 def _has_setext(t: str) -> bool:
     if _opens_setext(t):
         return True
-    return any(_filled(t, m.start()) for m in SETEXT.finditer(t))
+    if "\n-" not in t and "\n=" not in t and "\n " not in t and "\n>" not in t and "\n\t" not in t:
+        return False
+    return any(t[m.start() - 1] != "\n" and _filled(t, m.start()) for m in SETEXT.finditer(t))
 
 
 def _opens_setext(t: str) -> bool:
-    """Would the first line make a heading of a line of ours right before it?"""
+    """Whether the first line would make a heading of a line of ours right before it."""
     return SETEXT_LINE.match(t[: t.find("\n") if "\n" in t else len(t)].lstrip(" ")) is not None
 
 
 def _filled(t: str, end: int) -> bool:
-    """Is there anything but blanks and quote marks on the line that ends at `end`? (A long line is taken for one that has.)"""
+    """Whether anything but blanks and quote marks is on the line that ends at `end` (a long line is taken for one that has)."""
     start = max(t.rfind("\n", max(0, end - 400), end) + 1, end - 400, 0)
     return bool(t[start:end].strip(" \t\r>"))
 
 
 def _plain(t: str, found: Blocks) -> bool:
     """The scan where every opener stands in column 0; False (and `found` spoilt) where one does not."""
-    opened: re.Match[str] | None = None
-    for m in CANDIDATE.finditer(t):
-        prefix, run, info = m.groups()
+    opened: Fence | None = None
+    mark, size, done, length = "", 0, 0, len(t)
+    for m in (RUN if "~~~" in t else TICKS).finditer(t):
+        at, end = m.span()
+        start = t.rfind("\n", done, at) + 1 or done
+        done = end
+        prefix = t[start:at]
+        if prefix and CONTAINERS.match(prefix) is None:
+            continue
+        words = m[0].lstrip(t[at])
+        run = end - at - len(words)
         if opened is None:
-            if run[0] == "`" and "`" in info:
+            if t[at] == "`" and "`" in words:
                 continue
             if prefix:
                 return False
-            opened = m
-        elif (
-            run[0] == opened[2][0]
-            and len(run) >= len(opened[2])
-            and not info.strip(" \t\r")
-            and len(prefix) <= 3
-            and not prefix.strip(" ")
-        ):
-            content = min(opened.end() + 1, len(t))
-            found.fences.append(Fence(opened.start(), opened.start(2), opened.end(2), content, m.start(), min(m.end() + 1, len(t))))
+            mark, size = t[at], run
+            content = min(end + 1, length)
+            opened = Fence(start, at, at + run, content, content, content)
+        elif t[at] == mark and run >= size and not words.strip(" \t\r") and len(prefix) <= 3 and not prefix.strip(" "):
+            opened.end, opened.stop = start, min(end + 1, length)
+            found.fences.append(opened)
             opened = None
     if opened is not None:
-        content = min(opened.end() + 1, len(t))
-        at = _last_filled(t, content)
-        if at < 0:
-            found.escapes.append((opened.start(2), opened.end(2), "fence-closed"))
+        last = _last_filled(t, opened.content)
+        if last < 0:
+            found.escapes.append((opened.run, opened.info, "fence-closed"))
         else:
-            found.fences.append(
-                Fence(opened.start(), opened.start(2), opened.end(2), content, len(t), len(t), opened[2], at)
-            )
+            opened.end = opened.stop = length
+            opened.closer, opened.at = mark * size, last
+            found.fences.append(opened)
     return True
 
 
@@ -175,7 +182,13 @@ class _Strict:
         if fence is not None:
             if matched == len(self.stack):
                 text = rest.lstrip(" ")
-                if text and len(rest) - len(text) <= 3 and text[0] == self.run_text[0] and len(text) >= len(self.run_text) and not text.strip(text[0]):
+                if (
+                    text
+                    and len(rest) - len(text) <= 3
+                    and text[0] == self.run_text[0]
+                    and len(text) >= len(self.run_text)
+                    and not text.strip(text[0])
+                ):
                     fence.end, fence.stop, fence.closer = position, after, ""
                     self.found.fences.append(fence)
                     self.fence = None
@@ -260,7 +273,17 @@ class _Strict:
             fresh = True
             i += step
 
-    def leaf(self, position: int, raw: str, line: str, after: int, start: tuple[list[int], bool, int], i: int, matched: int, fresh: bool) -> None:
+    def leaf(
+        self,
+        position: int,
+        raw: str,
+        line: str,
+        after: int,
+        start: tuple[list[int], bool, int],
+        i: int,
+        matched: int,
+        fresh: bool,
+    ) -> None:
         """What the rest of the line is, as far as it matters: a fence, text, or something that ends text."""
         rest = line[i:].rstrip("\r")
         body = rest.lstrip(" ")

@@ -23,6 +23,8 @@ UNSAFE = re.compile(
 """The three flags of Unicode that are made of tag characters (first alternative) stay; U+2060 is here to be doubled."""
 CONTROLS = bytes([*range(9), 11, 12, *range(14, 32), 127])
 """The C0 controls (but tab and line ends) and DEL, as bytes: `bytes.translate` finds them five times as fast as a pattern does."""
+ASCII = bytes(range(128))
+STRANGE = re.compile("[\x80-\x9f\u061c\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\U000e0000-\U000e007f]")
 
 # ------------------------------------------------------------------ fence languages (N3)
 
@@ -42,7 +44,7 @@ LANGUAGES = frozenset(
     systemd systemverilog sv tcl terminal terraform tex text tf thrift toml traceback ts tsql tsv tsx twig txt typescript typst
     v vala vb vba vbnet verilog vhdl vi vim viml visualbasic vue wasm wat wgsl wolfram x86asm xhtml xml xsl xslt yaml yang yara yml zig zsh
     none math ascii tree stdout stderr shellsession git-commit go.mod gotemplate helm sourcepawn
-    """.split()
+    """.split()  # noqa: SIM905
 )
 """First words of a fence's info string that a highlighter knows and no well-known plugin acts on."""
 
@@ -52,7 +54,7 @@ ACTIVE_LANGUAGES = frozenset(
     leaflet timeline ad-note mermaid-active graphviz dot d2 tikz chartsview dbfolder sqlseal sqlite-query datacorejs datacorejsx datacorets
     datacoretsx datacore-list habittracker media-slider image-layout gallery img-gallery rss feed calendar-timeline iframe embed html-embed
     cardlink cookbook advanced-chart bookmarks folder-overview-list contributiongraph todoist jira-search jira-issue github-query gitlab view
-    """.split()
+    """.split()  # noqa: SIM905
 )
 ACTIVE_PREFIXES = ("meta-bind", "run-", "ad-", "dataview", "datacore", "tasks", "js-engine")
 MERMAID_ACTIVE = re.compile(
@@ -63,7 +65,7 @@ MERMAID_ACTIVE = re.compile(
 
 SCHEMES = frozenset(
     """http https mailto ws wss postgres postgresql mysql mariadb redis rediss mongodb mongodb+srv amqp amqps kafka s3 gs tcp udp grpc nats
-    sqlite jdbc bolt neo4j clickhouse mqtt mqtts unix docker oci""".split()
+    sqlite jdbc bolt neo4j clickhouse mqtt mqtts unix docker oci""".split()  # noqa: SIM905
 )
 """Before `://` in plain words: no program on a person's machine is registered for these, or the browser is."""
 
@@ -80,23 +82,41 @@ TAG_CHARACTER = r"[^\s0-9!-,.:-@\[-^`{-~\u2000-\u206f\u2e00-\u2e7f]"
 OURS = "tool|thinking|agent|branch|compaction|client|command|media|context"
 
 
+GATES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("<", ()),
+    ("[", ("[[",)),
+    ("[", ()),
+    ("!", ("![",)),
+    ("]", ("](", "]:")),
+    ("#", ()),
+    ("%", ("%%",)),
+    (":", ("::", "://")),
+    ("^", ()),
+    ("`", ()),
+)
+"""Before any pattern runs: a character, and literals one of which must be there too, for the alternative of that number in `candidates`."""
+
+
 @cache
-def candidates(prefixes: tuple[str, ...]) -> re.Pattern[str]:
-    """Every place in text that may need something; each alternative starts with a literal, so that the search can skip."""
+def candidates(prefixes: tuple[str, ...], which: int) -> re.Pattern[str]:
+    """Every place in text that may need something; each alternative starts with a literal, so that the search can skip.
+
+    `which` has bit n set where alternative n can match at all (`GATES`).
+    """
     start = "|".join(map(re.escape, prefixes))
-    return re.compile(
-        r"<(?=/?[A-Za-z][A-Za-z0-9-]*+(?:[\s/>]|\Z)|[!?]|(?!(?:https?://|mailto:)[^\s<>`]*+>)[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*+>)"
-        r"|\[\[++"
-        rf"|\[(?=\^[^\]\s]|[^\n]\](?:[ \t\r\n]|\Z)|!(?i:{OURS})\])"
-        r"|!(?=\[(?!\[))"
-        r"|\](?=[(:])"
-        rf"|#(?<![^\s(*_~\"'>|,;{{}}\u3000-\u303f\uff00-\uffef]#)(?<!\]\(#)(?=[0-9]*+{TAG_CHARACTER})"
-        rf"|#(?<===#)(?=[0-9]*+{TAG_CHARACTER})"
-        r"|%(?=%)"
-        r"|:(?=:|//)"
-        r"|\^(?=\[)|\^(?<![^\s>]\^)(?=[A-Za-z0-9-]++[ \t]*+(?:\r?\n|\r?\Z))"
-        rf"|`(?=[\s\ufeff>]*+(?:{start}))"
+    alternatives = (
+        r"<(?=/?[A-Za-z][A-Za-z0-9-]*+(?:[\s/>]|\Z)|[!?]|(?!(?:https?://|mailto:)[^\s<>`]*+>)[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*+>)",
+        r"\[\[++",
+        rf"\[(?=\^[^\]\s]|[^\n]\](?:[ \t\r\n]|\Z)|!(?i:{OURS})\])",
+        r"!(?=\[(?!\[))",
+        r"\](?=[(:])",
+        rf"#(?<![^\s(*_~\"'>|,;{{}}\u3000-\u303f\uff00-\uffef]#)(?<!\]\(#)(?=[0-9]*+{TAG_CHARACTER})|#(?<===#)(?=[0-9]*+{TAG_CHARACTER})",
+        r"%(?=%)",
+        r":(?=:|//)",
+        r"\^(?=\[)|\^(?<![^\s>]\^)(?=[A-Za-z0-9-]++[ \t]*+(?:\r?\n|\r?\Z))",
+        rf"`(?=[\s\ufeff>]*+(?:{start}))",
     )
+    return re.compile("|".join(a for n, a in enumerate(alternatives) if which >> n & 1))
 
 
 CONTAINERS = re.compile(r"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*+")
@@ -127,8 +147,13 @@ HTML_ACTIVE = re.compile(
     r"|a\s[^<>\n]{0,2000}?href\s*=\s*[\"']?(?!https?:|mailto:|#))",
     re.IGNORECASE,
 )
-REMOTE_IMAGE = re.compile(r"!\[[^\n]{0,2000}?\]\([\s>]*<?(?:[A-Za-z][A-Za-z0-9+.-]*:|//|[^\s)]{0,40}&)|!\[[^\]\n]{0,2000}\]\[")
-MEDIA_EMBED = re.compile(r"!\[\[[^\[\]#^|\n]+\.(?:png|jpe?g|gif|bmp|svg|webp|avif|mp3|wav|m4a|ogg|3gp|flac|mp4|webm|ogv|mov|mkv|pdf)(?:[#|][^\[\]\n]*)?\]\]", re.IGNORECASE)
+REMOTE_IMAGE = re.compile(
+    r"!\[[^\n]{0,2000}?\]\([\s>]*<?(?:[A-Za-z][A-Za-z0-9+.-]*:|//|[^\s)]{0,40}&)|!\[[^\]\n]{0,2000}\]\["
+)
+MEDIA_EMBED = re.compile(
+    r"!\[\[[^\[\]#^|\n]+\.(?:png|jpe?g|gif|bmp|svg|webp|avif|mp3|wav|m4a|ogg|3gp|flac|mp4|webm|ogv|mov|mkv|pdf)(?:[#|][^\[\]\n]*)?\]\]",
+    re.IGNORECASE,
+)
 
 RESTORE = re.compile(
     rf"text {MARK}{PAD}|({MARK}{MARK})|{MARK}(?:\\u\{{([0-9a-f]{{1,6}})\}}|\\|{PAD}|\n[ >]*+(?:`{{3,}}+|~{{3,}}+))?+|(\\\[\\\[)"
