@@ -174,7 +174,7 @@ class Writer:
     def code(self, text: str, language: str = "") -> str:
         """Text for a fence, in it."""
         clean = self.redact(dialect.terminal(sane(text))).strip("\n")
-        out = self._count(inert.code(clean))
+        out = self._count(inert.code(clean, self.options))
         if long_line(out, CODE_LINE):
             self.wrapped = True
             out = wrap_code(out)

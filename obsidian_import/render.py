@@ -41,7 +41,7 @@ class Note:
         """The whole file. `places` are the final paths of all parts, in order; a talk of one part needs none."""
         nav = self._neighbours(places)
         body = f"{nav}\n\n{self.body}\n{nav}\n" if nav else self.body
-        return f"{_block(self.properties)}\n{body}"
+        return f"{_block(self.properties)}\n{body}" if body else _block(self.properties)
 
     def _neighbours(self, places: Sequence[str]) -> str:
         if self.parts < 2:
@@ -106,9 +106,9 @@ def render(
     title = redactor.redact(one_line(talk.title)) or "Untitled"
     project = redactor.redact(one_line(talk.project))
     head = _head(talk, tagged, writer, title, project)
-    messages = list(writer.messages())
-    if talk.body is not None:
-        messages = [Message("", "", writer.body(talk.body), None), *messages]
+    body = writer.body(talk.body) if talk.body is not None else ""
+    messages = [Message("", "", body, None)] if body else []
+    messages += writer.messages()
     rest = writer.asides()
     if rest:
         messages.append(Message("", "", rest, None))
@@ -136,7 +136,7 @@ def render(
                 folder=folder,
                 stem=paths.part_stem(stem, number),
                 properties=values,
-                body="\n\n".join(message.text for message in part) + "\n",
+                body="\n\n".join(message.text for message in part) + "\n" if part else "",
                 key=talk.key,
                 title=title,
                 part=number,
