@@ -40,6 +40,9 @@ CUT = Damage("the last line is cut off", "The session may still be running: impo
 NO_JSON = Damage("a damaged line: no JSON", "Left out; the other lines are not affected.")
 
 
+_OPENING = re.compile(rb'\{\s*"')
+
+
 def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) < 400 else float("inf")
 
@@ -113,6 +116,8 @@ def _repair(raw: bytes, accept: Callable[[Record], bool], *, last: bool) -> tupl
             return [], Damage("only NUL bytes, as a crash or a power cut leaves them")
     if _too_dense(raw):
         return [], Damage("a line of more values than any record has")
+    if not _OPENING.search(raw):
+        return [], CUT if last and raw.startswith(b"{") else NO_JSON  # junk has many such lines
     text, broken = _text(raw)
     text = text.strip().removeprefix("\ufeff")
     try:

@@ -18,6 +18,8 @@ from obsidian_import.formats._claude_tools import Shelf, indented, text_of
 from obsidian_import.jsonl import Record
 from obsidian_import.model import Aside, Block, Media, Role, Text, Thinking, ToolCall, ToolResult, Turn
 
+_LONG_ID = 20
+"""A message id of this length is the API's and unique; shorter ones are somebody's own and may be used again."""
 _PLACEHOLDERS = frozenset({"(no content)", "No response requested."})
 
 
@@ -40,6 +42,7 @@ class _Message:
     """One API message: the blocks its lines have brought so far, and the draft they went to."""
 
     draft: Draft
+    at: str
     blocks: list[Block] = field(default_factory=list)
     ended: bool = False
 
@@ -143,7 +146,7 @@ class Builder:
             if loose or media:
                 self._place_result(ToolResult("", words.tool_text(loose)), media, at, uid)
             return
-        if record.get("isMeta") is True:
+        if record.get("isMeta") is True or record.get("isVisibleInTranscriptOnly") is True:
             self._attach(media, uid, at)
             said = [s for s in said if s.kind in ("client", "compaction", "output", "command", "echo")]
             media = []
@@ -153,6 +156,8 @@ class Builder:
         """Put what a record says where it belongs: a prompt of the person, or something beside the talk."""
         origin = record.get("origin")
         source = origin.get("kind") if isinstance(origin, dict) else None
+        if source is None and record.get("promptSource") == "system":
+            source = "the client"
         foreign = isinstance(source, str) and source not in ("human", "") and not self.agent
         spoken: list[str] = []
         for one in said:
@@ -358,16 +363,16 @@ class Builder:
             self._was_queued(command[0].text, {})
             self._prompt(command[1], command[0].text)
         self._settle_command()
-        mid = message.get("id")
-        known = self._messages.get(mid) if isinstance(mid, str) and mid else None
+        mid = records.text(message, "id")
+        known = self._messages.get(mid) if mid else None
         draft = self._draft(known, uid, at)
         if known is None or known.draft is not draft:
-            fresh = _Message(draft)
-            if known is not None:
+            fresh = _Message(draft, at)
+            if known is not None and (len(mid) >= _LONG_ID or known.at == at):
                 new = [b for b in new if b not in known.blocks]
                 fresh.blocks = list(known.blocks)
             known = fresh
-            if isinstance(mid, str) and mid:
+            if mid:
                 self._messages[mid] = known
         self._merge(known, new)
         if message.get("stop_reason") == "end_turn":
@@ -380,7 +385,7 @@ class Builder:
         """Where blocks go: the open turn; or the one before the last prompt, if their message began there."""
         if self._open is not None:
             return self._open
-        if known is not None:
+        if known is not None and not known.ended:
             last = next((d for d in reversed(self.drafts) if d.role == "assistant"), None)
             if last is known.draft:
                 return last

@@ -111,10 +111,10 @@ def _scan(file: File) -> Facts:
                 summaries.append([leaf, summary[:500]])
             continue
         if not isinstance(kind, str) or kind not in records.CHAIN:
-            if "sessionId" in record:
+            if "sessionId" in record or "session_id" in record:
                 _marks(record, parts.setdefault(records.session_of(record, fallback), _Part()))
             continue
-        if part is None or record.get("sessionId") != said:
+        if part is None or said is None or record.get("sessionId") != said:
             said = record.get("sessionId")
             sid = records.session_of(record, fallback)
             part = parts.setdefault(sid, _Part())
@@ -284,10 +284,10 @@ def components(known: Sequence[Known]) -> list[list[int]]:
         if k.owner:
             union.join(("file", place), ("session", k.owner))
     if len(known) > 1:
-        wanted = heads.keys()
+        wanted = set(heads)
         for place, k in enumerate(known):
             for part in k.parts.values():
-                for key in wanted & set(part.ids):
+                for key in wanted.intersection(part.ids):
                     if heads[key] != place:
                         union.join(("file", heads[key]), ("file", place))
     found: dict[object, list[int]] = {}
@@ -366,6 +366,9 @@ def _sessions(known: Sequence[Known], homes: Sequence[str]) -> list[_Session]:
 
 def talks(known: Sequence[Known], stems: Sequence[str]) -> list[Talk]:
     """The talks of one component. A copy that goes on is one talk with its origin; a fork is its own, with a parent."""
+    single = {sid for k in known if not k.agent for sid, part in k.parts.items() if part.ids}
+    if len(single) == 1:
+        return _single(known, stems, single.pop())
     ordered = _sessions(known, stems)
     result: list[Talk] = []
     of: dict[str, Talk] = {}
@@ -384,6 +387,15 @@ def talks(known: Sequence[Known], stems: Sequence[str]) -> list[Talk]:
         before.append(one)
     _files(known, stems, result, of)
     return result
+
+
+def _single(known: Sequence[Known], stems: Sequence[str], sid: str) -> list[Talk]:
+    """One session alone: nothing to compare it with."""
+    parts = [k.parts[sid] for k in known if not k.agent and sid in k.parts]
+    named = [name for part in parts for name in [*part.marked, part.mention] if name and name != sid]
+    talk = Talk([sid], parent=min(named, default=""))
+    _files(known, stems, [talk], {sid: talk})
+    return [talk]
 
 
 def _origin(one: _Session, before: list[_Session]) -> _Session | None:

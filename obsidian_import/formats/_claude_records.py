@@ -146,8 +146,11 @@ def orjson_bytes(value: object) -> bytes:
 
 
 def session_of(record: Record, fallback: str) -> str:
-    """The session a record belongs to."""
+    """The session a record belongs to (`session_id` is what `--output-format stream-json` calls it)."""
     sid = record.get("sessionId")
+    if isinstance(sid, str) and 0 < len(sid) <= 200:
+        return sid
+    sid = record.get("session_id")
     return sid if isinstance(sid, str) and 0 < len(sid) <= 200 else fallback
 
 

@@ -294,7 +294,7 @@ class _Reading:
                 self.damages[place][0] = Problem(first.source, first.what, first.hint, first.line, fatal=True)
                 return
             why = "only state records, no message" if state else "an empty session"
-            yield Skip(file.where, why)
+            yield Skip(file.where, why, f"{NAME}:{records.stem(file)}" if records.is_session_name(file) else "")
             return
         owner = self.hint.get("owners", {}).get(str(place), "")
         if why := words.helper(builder.first_text):
