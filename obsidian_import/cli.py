@@ -31,6 +31,7 @@ COMMANDS = {
     "explain": ("linking", "Every link of a note and every near miss, with its reasons."),
     "suggest": ("linking", "Links worth a look, most useful first; accept or reject them for good."),
     "unlink": ("linking", "Take our links to a name out everywhere, and never make them again."),
+    "autosave": ("sessions", "Write the logs of sessions that ended (the hook's child runs it)."),
     "check": (
         "checking",
         "Manifest against vault, links, secrets, active content, sizes; --repair mends what is ours.",

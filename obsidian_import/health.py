@@ -230,6 +230,7 @@ def mended(world: World, rules: Rules, findings: list[Finding]) -> Plan:
             row=row_of(state, clean),
             source=state.entry.source,
             assets=tuple(state.entry.assets),
+            project=state.entry.project,
         )
         row, change = lander.land(wanted, path, state, exists=True)
         rows.append(row)

@@ -81,6 +81,7 @@ class Wanted:
     """Everything a row says that the talk itself knows; action, path, links and why are filled in here."""
     source: str
     assets: tuple[str, ...] = ()
+    project: tuple[str, str] | None = None
 
 
 @dataclass(slots=True)
@@ -156,6 +157,7 @@ class Lander:
             title=row.title,
             source=wanted.source,
             assets=wanted.assets,
+            project=wanted.project,
             why=outcome.why,
         )
         action: Action = "keep" if landed == actual else "create" if actual is None else "update"

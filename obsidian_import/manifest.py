@@ -40,6 +40,8 @@ class Change:
     inert: Mapping[str, int] = field(default_factory=dict)
     title: str = ""
     source: str = ""
+    project: tuple[str, str] | None = None
+    """For a session log: (folder name, identity) of its project (see `projects`)."""
     assets: tuple[str, ...] = ()
     """Paths of the attachments the note needs."""
     reverses: tuple[str, int] | None = None
@@ -238,8 +240,9 @@ def _take(record: Any, runs: dict[str, Run], entries: dict[str, list[Entry]]) ->
         for name in ("edits", "assets"):
             if name in known:
                 known[name] = tuple(known[name])
-        if known.get("reverses"):
-            known["reverses"] = (known["reverses"][0], known["reverses"][1])
+        for name in ("reverses", "project"):
+            if known.get(name):
+                known[name] = (known[name][0], known[name][1])
         entries.setdefault(record["run"], []).append(Entry(**known))
     elif kind == "done":
         run = runs[record["run"]]

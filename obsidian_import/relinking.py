@@ -88,6 +88,7 @@ def relink(
             row=row_of(state, text),
             source=state.entry.source,
             assets=tuple(state.entry.assets),
+            project=state.entry.project,
         )
         row, change = lander.land(wanted, path, state, exists=True)
         rows.append(row)

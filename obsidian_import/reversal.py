@@ -88,6 +88,7 @@ def _one(
             title=entry.title,
             source=entry.source,
             assets=source.assets if base is not None else (),
+            project=entry.project,
             reverses=(run.id, entry.n),
         )
     )

@@ -22,6 +22,7 @@ WRITERS = {
     "sidecar.py": "the spill of a plan's texts (an unnamed temporary file), this machine's name",
     "vault.py": "its own cache",
     "cli.py": "the log of a crash",
+    "commands/sessions.py": "the log of what autosave did",
     "commands/importing.py": "--report FILE, where the person said",
 }
 CALLS = {
