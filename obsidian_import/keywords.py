@@ -79,12 +79,12 @@ documentation: documentation | docstring | readme | changelog
 planning: roadmap | project plan | kanban | scrum | okr | okrs | jira
 writing: essay | blog post | proofread | copywriting | short story | poem
 translation: translat
-math: algebra | calculus | statistic | probabilit | equation | theorem
+math: algebra | calculus | statistical | probabilit | equation | theorem
 science: physics | chemistry | biology | astronomy
 education: homework | curriculum | lesson plan | exam | exams | tutoring
 career: job interview | cover letter | curriculum vitae | salary
-business: startup | business plan | business model | marketing | go-to-market
-finance: investment | investing | mortgage | budget | tax return | accounting
+business: startup idea | startup company | my startup | startup founder | business plan | business model | marketing | go-to-market
+finance: investment | investing | mortgage | monthly budget | household budget | tax return | accounting
 health: workout | fitness | nutrition | vitamin | symptom
 cooking: recipe | cooking | ingredient
 travel: travel | itinerary

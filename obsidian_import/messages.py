@@ -290,7 +290,8 @@ class Writer:
             said_there = self.blocks(turn.blocks, inner, depth + 1)
             if said_there:
                 when = f" · {_minute(self.local(turn.at))}" if turn.at is not None else ""
-                chunks += [f"**{self._who(turn)}**{when}", *said_there]
+                asked = aside.kind == "agent" and turn.role == "user" and not turn.speaker
+                chunks += [f"**{'Task' if asked else self._who(turn)}**{when}", *said_there]
         body = "\n\n".join(chunk for chunk in chunks if chunk)
         if depth > _DEEPEST:  # so deep, another `>` helps nobody
             return f"**{word}**\n\n{body}" if body else f"**{word}**"

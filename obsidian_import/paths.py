@@ -105,7 +105,7 @@ def safe_name(title: str) -> str:
 
 
 def _trimmed(text: str) -> str:
-    return " ".join(text.split()).lstrip(_EDGE + "'").rstrip(" .")
+    return " ".join(text.split()).lstrip(_EDGE + "'").rstrip(" .-")
 
 
 def cut(text: str, size: int) -> str:
@@ -122,7 +122,7 @@ def cut(text: str, size: int) -> str:
     word = text.rfind(" ", 0, end + 1)
     if word > 0 and len(text[word:end].encode("utf-8", "surrogatepass")) <= size // 4:
         end = word
-    return text[:end].rstrip(" .")
+    return text[:end].rstrip(" .,;:-")
 
 
 def _boundary(text: str, at: int) -> bool:

@@ -76,12 +76,16 @@ class Rendered:
         return [note.text(places) for note in self.notes]
 
 
+_HIDDEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+"""Turns the direction of writing or hides words; only an id can bring them here."""
+
+
 def _block(values: Mapping[str, object]) -> str:
-    """The property block. `[[` and `<%` can only stand inside quoted strings: written so that nothing takes them up."""
+    """The property block. `[[`, `<%` and hidden signs can only stand in quoted strings: written so that nothing acts."""
     text = properties.emit(values)
     while "[[" in text:
         text = text.replace("[[", "[\\u005b")
-    return text.replace("<%", "<\\u0025")
+    return _HIDDEN.sub(lambda hit: f"\\U{ord(hit[0]):08x}", text.replace("<%", "<\\u0025"))
 
 
 def said(talk: Conversation) -> Iterator[str]:
@@ -170,9 +174,11 @@ def _head(talk: Conversation, tagged: Mapping[str, str], writer: Writer, title: 
     }
     if project:
         values["project"] = words(project)
-    if talk.created is not None:
-        values["created"] = writer.stamp(talk.created)
-    last = talk.updated or talk.created
+    times = [turn.at for turn in talk.turns if turn.at is not None]
+    first = talk.created or min(times, key=writer.local, default=None)
+    last = talk.updated or max(times, key=writer.local, default=first)
+    if first is not None:
+        values["created"] = writer.stamp(first)
     if last is not None:
         values["updated"] = writer.stamp(last)
     own = (tags.legal(writer.redact(one_line(tag))) for tag in talk.tags)
