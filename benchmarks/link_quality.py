@@ -32,6 +32,8 @@ Pair = tuple[str, str]
 
 @dataclass
 class Note:
+    """One note, its links taken out."""
+
     path: str
     stripped: str
     facts: Facts
@@ -43,6 +45,8 @@ class Note:
 
 @dataclass
 class Vault:
+    """What is measured."""
+
     files: list[str]
     settings: AppSettings
     notes: list[Note]
@@ -125,6 +129,8 @@ def original(vault: Vault) -> set[Pair]:
 
 @dataclass
 class Count:
+    """Pairs right, made, by people, and by people within reach of a rule over names."""
+
     right: int
     made: int
     gold: int

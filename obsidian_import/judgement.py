@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from obsidian_import.addresses import bare, fold_path, stem
 from obsidian_import.everyday import commonness, function_word, words, zipf
@@ -95,8 +95,7 @@ class Weights:
 WEIGHTS: Final = Weights()
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """How the words stand where they were found."""
 
     start: bool = False
@@ -118,6 +117,8 @@ class Verdict:
     score: float = 0.0
     terms: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
+    final: bool = False
+    """No other place in the note would change it."""
     proposed: bool = False
     """Not sure enough to link by itself, likely enough to ask."""
 
@@ -132,6 +133,7 @@ class Judge:
         self._ignore = frozenset(key(entry) for entry in settings.ignore if entry.strip())
         self._accepted = _pairs(settings.accepted)
         self._rejected = _pairs(settings.rejected)
+        self._known: dict[tuple[str, Place, tuple[str, ...]], Verdict] = {}
 
     def ignored(self, path: str) -> bool:
         """Whether a person said that this note is never to be linked."""
@@ -145,8 +147,7 @@ class Judge:
         claims = self.lexicon.names.get(name, ())
         if not claims:
             return None, "no note has this name"
-        here = fold_path(source)
-        if any(fold_path(claim.path) == here for claim in claims):
+        if source in self.lexicon.voters and any(claim.path == source for claim in claims):
             return None, "this note itself"
         free = [claim for claim in claims if not claim.bar]
         if not free:
@@ -170,14 +171,23 @@ class Judge:
 
     def judge(self, name: str, text: str, source: str, place: Place, spoken: tuple[str, ...]) -> Verdict:
         """The verdict on `text` (as it stands there), which is the folded `name`."""
+        if source in self.lexicon.voters:  # its own evidence is left out: good for this note only
+            return self._judge(name, text, source, place, spoken)
+        known = (text, place, spoken)
+        verdict = self._known.get(known)
+        if verdict is None:
+            verdict = self._known[known] = self._judge(name, text, source, place, spoken)
+        return verdict
+
+    def _judge(self, name: str, text: str, source: str, place: Place, spoken: tuple[str, ...]) -> Verdict:
         claim, reason = self.target(name, source)
         if claim is None:
             first = self.lexicon.names.get(name, ())
-            return Verdict(first[0].path if len(first) == 1 else "", None, link=False, reason=reason)
+            return Verdict(first[0].path if len(first) == 1 else "", None, link=False, reason=reason, final=True)
         if name in self._ignore or key(claim.written) in self._ignore or key(stem(claim.path)) in self._ignore:
-            return Verdict(claim.path, claim, link=False, reason="on your list of names never linked")
+            return Verdict(claim.path, claim, link=False, reason="on your list of names never linked", final=True)
         if self._told(name, claim.path, self._rejected):
-            return Verdict(claim.path, claim, link=False, reason="rejected by you")
+            return Verdict(claim.path, claim, link=False, reason="rejected by you", final=True)
         if self._told(name, claim.path, self._accepted):
             return Verdict(
                 claim.path,
@@ -189,7 +199,9 @@ class Judge:
             )
         refused = self._surface(name, text, claim, place)
         if refused:
-            return Verdict(claim.path, claim, link=False, reason=refused)
+            return Verdict(
+                claim.path, claim, link=False, reason=refused, final=refused in ("everyday word", "too short")
+            )
         return self._score(name, text, claim, source, place, spoken)
 
     def path(self, path: str, source: str) -> Verdict:

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from obsidian_import.addresses import AppSettings, Index, excluded, filters, fold_path, linkable, stem
 from obsidian_import.notefacts import Facts
@@ -30,8 +30,7 @@ _KEEP_LEADING: Final = frozenset(".$&+#@/\\'\"“‘«(《「『【<-")
 _SWAP: Final = re.compile(r"[-_ ]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """One note's claim on a name."""
 
     path: str
@@ -42,8 +41,7 @@ class Claim:
     """Why the note is no target, in words; empty for a target."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A note of the vault as the lexicon needs it."""
 
     path: str
@@ -126,26 +124,24 @@ class Lexicon:
     def fingerprint(self) -> str:
         """Stable digest of everything here that can change a decision about a link."""
         if not self._fingerprint:
-            hasher = hashlib.blake2b(digest_size=16)
             settings = self.settings
-            parts: list[object] = [
-                RULES,
-                settings.link_format,
-                settings.markdown_links,
-                self.prior,
-                round(self.trust, 1),
+            parts: list[str] = [
+                f"{RULES}\n{settings.link_format}\n{settings.markdown_links}\n{self.prior}\n{self.trust:.1f}",
+                repr(sorted(self.off.items())),
+                repr(sorted(self.whole.items())),
             ]
-            parts += [sorted(self.off.items()), sorted(self.whole.items())]
-            hasher.update(repr(parts).encode())
             for name in self.keys:
-                claims = self.names[name]
-                shown = "\x1f".join(
-                    f"{c.path}\x1e{c.tier}\x1e{c.written}\x1e{c.bar}\x1e{self.index.unique(c.path)}" for c in claims
-                )
-                by_target = self.linked.get(name)
-                votes = sorted((path, len(notes)) for path, notes in by_target.items()) if by_target else ""
-                line = f"{name}\x1d{shown}\x1d{votes}\x1d{self.counts.get(name, '')}\n"
-                hasher.update(line.encode("utf-8", "surrogatepass"))
+                parts.append(name)
+                for claim in self.names[name]:
+                    parts += claim
+            # Names that are not unique change how a link is written.
+            parts += (f"{name}\n{paths}" for name, paths in sorted(self.index.by_name.items()) if len(paths) > 1)
+            for name in sorted(self.linked):
+                votes = sorted((path, len(notes)) for path, notes in self.linked[name].items())
+                parts.append(f"{name}\n{votes}")
+            parts += (f"{name} {a} {b}" for name, (a, b) in sorted(self.counts.items()))
+            text = "\x1f".join(parts).encode("utf-8", "surrogatepass")
+            hasher = hashlib.blake2b(text, digest_size=16)
             self._fingerprint = hasher.hexdigest()
         return self._fingerprint
 
@@ -161,19 +157,20 @@ def numeric(name: str) -> bool:
 
 def derived(name: str) -> list[str]:
     """Folded forms that mean the same file name: signs in front taken away, kebab, snake and space swapped."""
-    forms = [name]
-    lead = _LEADING.match(name)
-    if lead and name[0] not in _KEEP_LEADING and lead.end() < len(name):
-        forms.append(name[lead.end() :])
+    form = name
     out: list[str] = []
-    for form in forms:
-        if form != name:
+    if not name[:1].isalnum() and name[:1] not in _KEEP_LEADING:
+        lead = _LEADING.match(name)
+        if lead and lead.end() < len(name):
+            form = name[lead.end() :]
             out.append(form)
-        if "-" in form or "_" in form or " " in form:
-            parts = [part for part in _SWAP.split(form) if part]
-            if len(parts) > 1 and not numeric(form):
-                out += [" ".join(parts), "-".join(parts)]
-    return list(dict.fromkeys(item for item in out if item != name))
+    if "-" in form or "_" in form or " " in form:
+        parts = form.replace("-", " ").replace("_", " ").split()
+        if len(parts) > 1 and not (form[0].isdigit() and numeric(form)):
+            for other in (" ".join(parts), "-".join(parts)):
+                if other != name and other not in out:
+                    out.append(other)
+    return out
 
 
 def build(
@@ -240,7 +237,9 @@ def build(
         if not note.ours:
             for form in derived(folded):
                 _claim(claims, form, Claim(path, "derived", name, bar))
-    lexicon.names = {name: _settle(held) for name, held in claims.items() if _worth(name)}
+    lexicon.names = {
+        name: (held[0],) if len(held) == 1 else _settle(held) for name, held in claims.items() if _worth(name)
+    }
     _count_links(lexicon, evidence)
     lexicon.human = frozenset(path for path, _ in evidence)
     lexicon.voters = frozenset(voters)
@@ -260,8 +259,6 @@ _ORDER: Final = {"exact": 0, "alias": 1, "derived": 2}
 
 def _settle(held: list[Claim]) -> tuple[Claim, ...]:
     """Claims in a fixed order. A note's best claim is its only one; a real name or alias outranks derived forms."""
-    if len(held) == 1:
-        return (held[0],)
     held.sort(key=lambda claim: (_ORDER[claim.tier], claim.path, claim.written))
     best: dict[str, Claim] = {}
     for claim in held:
@@ -274,11 +271,12 @@ def _settle(held: list[Claim]) -> tuple[Claim, ...]:
 
 def _worth(name: str) -> bool:
     """Whether a name can ever be looked for: two signs, one of them a letter, no number or date."""
-    if len(name) < 2 and not (name and ord(name[0]) > 0xFFFF):
-        return False
-    if name.isascii() and name.isalpha():
+    if len(name) < 2:
+        return len(name) == 1 and ord(name) > 0xFFFF
+    first = name[0]
+    if first.isalpha() and first not in "wq":
         return True
-    return any(c.isalpha() for c in name) and not numeric(name) and "\n" not in name
+    return not numeric(name) and any(c.isalpha() for c in name)
 
 
 def _count_links(lexicon: Lexicon, evidence: list[tuple[str, list[list[str]]]]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,7 +24,9 @@ from obsidian_import.surfaces import Hit, is_cjk, key, longest, outside
 __all__ = ["LinkSettings", "Linked", "Linker"]
 
 _OWN: Final = re.compile(r"\\\[\\\[([^\[\]|\n]+?)(?:\\?\|([^\[\]|\n]*))?\]\]")
+_BEFORE: Final = re.compile(r"[\w.+-]*\Z")
 _PATH: Final = re.compile(r"(?<![\w/.\\~:@-])\w[\w.+-]*(?:/[\w.+-]+)+(?<![.+-])(?![/\w(=:])")
+_LIGHT: Final = frozenset(" \t*_~=")
 _SENTENCE_END: Final = frozenset('.!?:\n。！？：;•|>*-–—"“„«([')
 _ITEM: Final = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*(?:\[.\][ \t]+)?[*_~=\"“]*")
 _TAIL: Final = re.compile(r"[*_~=\"”]*[ \t.,;:，。；：]*(?:\\|  )?")
@@ -51,12 +53,34 @@ _WORDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Linked:
-    """What was found in one note: links to make, in order, and what was left with the reason for it."""
+    """What was found in one note: links to make, in order, and what was left with the reason for it.
 
-    links: tuple[Link, ...] = ()
-    misses: tuple[NearMiss, ...] = ()
+    The misses are worked out when they are first asked for: an import does not need them.
+    """
+
+    __slots__ = ("_later", "_misses", "links")
+
+    def __init__(self, links: Sequence[Link] = (), later: Callable[[], Sequence[NearMiss]] | None = None) -> None:
+        self.links = tuple(links)
+        self._later = later
+        self._misses: tuple[NearMiss, ...] | None = None if later else ()
+
+    @property
+    def misses(self) -> tuple[NearMiss, ...]:
+        """Places where a link was thought of and declined, by line; one per name and reason."""
+        if self._misses is None:
+            assert self._later is not None
+            self._misses = tuple(self._later())
+        return self._misses
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The links as edits of the unlinked text."""
+        return tuple(link.edit for link in self.links)
+
+    def __repr__(self) -> str:
+        return f"Linked({self.links!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +101,13 @@ class _Page:
     spoken: tuple[str, ...]
     off: frozenset[str]
     done: dict[str, str] = field(default_factory=dict)
-    """folded target path → why it needs no further link."""
+    """target path → why it needs no further link."""
     links: list[Link] = field(default_factory=list)
-    misses: dict[tuple[str, str], NearMiss] = field(default_factory=dict)
+    misses: list[NearMiss] | None = None
+    """None: nobody asks for them."""
+    settled: set[int] = field(default_factory=set)
+    """Names (by index) that need no second look in this note."""
+    missed: set[int] = field(default_factory=set)
     lines: list[int] = field(default_factory=list)
 
     def line(self, offset: int) -> int:
@@ -88,7 +116,8 @@ class _Page:
         return bisect_right(self.lines, offset - 1) + 1
 
     def miss(self, near: NearMiss) -> None:
-        self.misses.setdefault((key(near.text), near.target), near)
+        if self.misses is not None:
+            self.misses.append(near)
 
 
 class Linker:
@@ -98,6 +127,7 @@ class Linker:
         self.lexicon = lexicon
         self.settings = settings or LinkSettings()
         self.judge = Judge(lexicon, self.settings, weights)
+        self._spelled: dict[tuple[str, str, bool], tuple[str | None, str]] = {}
 
     @property
     def fingerprint(self) -> str:
@@ -119,11 +149,20 @@ class Linker:
         off = frozenset(key(name) for name in said.get("off", ()))
         if "whole" in said or "*" in off or path.lower().endswith(".excalidraw.md"):
             return Linked()
-        page = _Page(text, path, languages(text), off)
-        parts = [
-            _Part(start, text[start:end], markdown.places(text[start:end]))
-            for start, end in (markdown.regions(text) if regions is None else regions)
-        ]
+        bounds = tuple(markdown.regions(text) if regions is None else regions)
+        parts = [_Part(start, text[start:end], markdown.places(text[start:end])) for start, end in bounds]
+        page = self._read(_Page(text, path, languages(text), off), parts)
+
+        def misses() -> list[NearMiss]:
+            again = self._read(_Page(text, path, page.spoken, off, misses=[]), parts)
+            found = again.misses or []
+            if suggest:
+                found += self._suggest(again, parts)
+            return sorted(found, key=_by_line)
+
+        return Linked(page.links, misses)
+
+    def _read(self, page: _Page, parts: Sequence[_Part]) -> _Page:
         for part in parts:
             self._existing(page, part)
         for part in parts:
@@ -132,10 +171,8 @@ class Linker:
                     self._own(page, part, span)
         for part in parts:
             self._region(page, part)
-        if suggest:
-            self._suggest(page, parts)
         page.links.sort(key=lambda link: link.edit.start)
-        return Linked(tuple(page.links), tuple(sorted(page.misses.values(), key=lambda miss: (miss.line, miss.text))))
+        return page
 
     # ------------------------------------------------------------------------------------------- one region
 
@@ -150,7 +187,7 @@ class Linker:
             link = parse_link(body[span.start : span.end])
             found = self.lexicon.index.resolve(link[0], page.path) if link else None
             if found:
-                page.done.setdefault(fold_path(found), "already linked by hand")
+                page.done.setdefault(found, "already linked by hand")
 
     def _region(self, page: _Page, part: _Part) -> None:
         body = part.body
@@ -165,57 +202,82 @@ class Linker:
 
     def _paths(self, body: str) -> list[Hit]:
         """`folder/note` in prose is that note, when the vault has exactly this path; index -1."""
-        if "/" not in body:
-            return []
-        by_path = self.lexicon.index.by_path
         found: list[Hit] = []
-        for words in _PATH.finditer(body):
-            path = by_path.get(fold_path(words[0]).removesuffix(".md"))
-            if path is not None and path.lower().endswith(".md"):
+        at = body.find("/")
+        while at >= 0:
+            begin = _BEFORE.search(body, max(0, at - 200), at)
+            words = _PATH.match(body, begin.start()) if begin else None
+            if words is None or words.end() <= at:
+                at = body.find("/", at + 1)
+                continue
+            path = self.lexicon.index.by_path.get(fold_path(words[0]).removesuffix(".md"))
+            if path is not None and path[-3:].lower() == ".md":
                 found.append((words.start(), words.end(), -1))
+            at = body.find("/", words.end())
         return found
 
     def _hit(self, page: _Page, part: _Part, hit: Hit) -> None:
         start, end, index = hit
+        if index in page.settled:
+            return
         body = part.body
         text = body[start:end]
-        offset = part.start + start
         if index < 0:
             path = self.lexicon.index.by_path[fold_path(text).removesuffix(".md")]
             verdict = self.judge.path(path, page.path)
         else:
             name = self.lexicon.keys[index]
             if name in page.off:
-                page.miss(NearMiss(text, "", "this note does not want it linked", line=page.line(offset)))
-                return
-            verdict = self.judge.judge(name, text, page.path, place_of(body, start, end), page.spoken)
-        claim, target = verdict.claim, verdict.target
-        known = page.done.get(fold_path(target)) if target else None
-        tier = claim.tier if claim else ""
-        if known:
-            page.miss(NearMiss(text, target, known, verdict.score, tier, page.line(offset)))
-        elif not verdict.link or claim is None:
-            page.miss(
-                NearMiss(
-                    text, target, verdict.reason, verdict.score, tier, page.line(offset), suggested=verdict.proposed
-                )
+                verdict = Verdict("", None, link=False, reason="this note does not want it linked")
+            else:
+                verdict = self.judge.judge(name, text, page.path, place_of(body, start, end), page.spoken)
+        known = page.done.get(verdict.target)
+        if known is None and verdict.link and verdict.claim is not None:
+            self._link(page, part, hit, verdict, verdict.claim)
+            return
+        if known or verdict.final:
+            page.settled.add(index)
+        if page.misses is None or (index >= 0 and index in page.missed and not known):
+            return
+        page.missed.add(index)
+        page.misses.append(
+            NearMiss(
+                text,
+                verdict.target,
+                known or verdict.reason,
+                verdict.score,
+                verdict.claim.tier if verdict.claim else "",
+                page.line(part.start + start),
+                suggested=verdict.proposed and not known,
             )
-        else:
-            self._link(page, offset, text, verdict, claim, table=part.places.in_table(start))
+        )
 
-    def _link(self, page: _Page, offset: int, text: str, verdict: Verdict, claim: Claim, *, table: bool) -> None:
-        address = self.lexicon.index.address(claim.path, page.path)
-        new = None
-        if not address.problem:
-            where = text if self.lexicon.index.exact(text) == claim.path else address.text
-            new = render_link(where, text, table=table, markdown=self.lexicon.settings.markdown_links)
+    def _link(self, page: _Page, part: _Part, hit: Hit, verdict: Verdict, claim: Claim) -> None:
+        start, end, _ = hit
+        text = part.body[start:end]
+        offset = part.start + start
+        index = self.lexicon.index
+        table = part.places.in_table(start)
+        fixed = index.settings.link_format != "relative"
+        known = (text, claim.path, table)
+        spelled = self._spelled.get(known) if fixed else None
+        if spelled is None:
+            address = index.address(claim.path, page.path)
+            new = None
+            if not address.problem:
+                where = text if index.exact(text) == claim.path else address.text
+                new = render_link(where, text, table=table, markdown=index.settings.markdown_links)
+            spelled = new, "" if new else address.problem or "these words cannot stand in a link"
+            if fixed:
+                self._spelled[known] = spelled
+        new, problem = spelled
         if new is None:
-            reason = address.problem or "these words cannot stand in a link"
-            page.miss(NearMiss(text, claim.path, reason, verdict.score, claim.tier, page.line(offset)))
+            page.settled.add(hit[2])
+            page.miss(NearMiss(text, claim.path, problem, verdict.score, claim.tier, page.line(offset)))
             return
         edit = Edit(offset, offset + len(text), text, new, verdict.reason)
         page.links.append(Link(edit, claim.path, text, claim.tier, verdict.score, verdict.terms, page.line(offset)))
-        page.done[fold_path(claim.path)] = "already linked above"
+        page.done[claim.path] = "already linked above"
 
     # ------------------------------------------------------------------------------- the talk's own [[links]]
 
@@ -239,7 +301,7 @@ class Linker:
             reason = "on your list of names never linked"
         elif key(stem(target)) in page.off:
             reason = "this note does not want it linked"
-        reason = reason or page.done.get(fold_path(target), "")
+        reason = reason or page.done.get(target, "")
         link = None
         if not reason:
             address = self.lexicon.index.address(target, page.path)
@@ -259,7 +321,7 @@ class Linker:
             return
         edit = Edit(offset, offset + len(whole), whole, link, f"the talk's own link to {stem(target)}")
         page.links.append(Link(edit, target, whole, "own", 9.0, {"own link": 9.0}, line))
-        page.done[fold_path(target)] = "already linked above"
+        page.done[target] = "already linked above"
 
     def _named(self, written: str, source: str) -> str | None:
         """The one note that `[[written]]` names: by file name or path, else by an alias only one note has."""
@@ -269,8 +331,13 @@ class Linker:
         claim, _ = self.judge.target(key(written.split("#", 1)[0]), source)
         return claim.path if claim else None
 
-    def _suggest(self, page: _Page, parts: Sequence[_Part]) -> None:
-        """Filled in by the suggestion tiers."""
+    def _suggest(self, page: _Page, parts: Sequence[_Part]) -> list[NearMiss]:
+        """The stem-equal and fuzzy finds."""
+        return []
+
+
+def _by_line(miss: NearMiss) -> tuple[int, str, str]:
+    return miss.line, miss.text, miss.target
 
 
 def _digest(text: str) -> str:
@@ -282,21 +349,24 @@ def _digest(text: str) -> str:
 def place_of(body: str, start: int, end: int) -> Place:
     """How the words `body[start:end]` stand: sentence start, alone on the line, glued to CJK, in a shouted line."""
     before = start - 1
-    while before >= 0 and body[before] in " \t*_~=":
+    while before >= 0 and body[before] in _LIGHT:
         before -= 1
     first = before < 0 or body[before] in _SENTENCE_END
-    left = body.rfind("\n", 0, start) + 1
-    right = body.find("\n", end)
-    right = len(body) if right < 0 else right
-    alone = False
-    if right - left < (end - start) + 24:
-        alone = _ITEM.fullmatch(body, left, start) is not None and _TAIL.fullmatch(body, end, right) is not None
-    glued = False
-    if is_cjk(body[start]) or is_cjk(body[end - 1]):
-        glued = (start > 0 and is_cjk(body[start - 1])) or (end < len(body) and is_cjk(body[end]))
-    shouted = False
-    if body[start:end].isupper() and not alone:
-        rest = body[max(left, start - 60) : start] + body[end : min(right, end + 60)]
+    alone = shouted = glued = False
+    if first:
+        left = body.rfind("\n", 0, start) + 1
+        right = body.find("\n", end)
+        right = len(body) if right < 0 else right
+        if right - left < (end - start) + 24:
+            alone = _ITEM.fullmatch(body, left, start) is not None and _TAIL.fullmatch(body, end, right) is not None
+    if body[start] > "\u10ff" or body[end - 1] > "\u10ff":
+        glued = (start > 0 and is_cjk(body[start - 1]) and is_cjk(body[start])) or (
+            end < len(body) and is_cjk(body[end]) and is_cjk(body[end - 1])
+        )
+    if not alone and body[start].isupper() and body[start:end].isupper():
+        left = max(body.rfind("\n", 0, start) + 1, start - 60)
+        right = body.find("\n", end, end + 60)
+        rest = body[left:start] + body[end : end + 60 if right < 0 else right]
         letters = [c for c in rest if c.isalpha()]
         shouted = len(letters) >= 4 and sum(c.isupper() for c in letters) > 0.8 * len(letters)
     return Place(first, alone, glued, shouted)

@@ -36,15 +36,17 @@ _ELISION: Final = re.compile(r"(?:^|[^\w'’])(?:[ldjmnstc]|qu|jusqu|lorsqu|puis
 
 def fold(text: str) -> str:
     """Lower case, one code point for one code point (`İ` is `i`, final sigma is sigma, `ß` stays)."""
+    if text.isascii():
+        return text.lower()
     if "İ" in text:
         text = text.replace("İ", "i")
-    low = text.lower()
-    return low if low.isascii() else low.replace("ς", "σ")
+    return text.lower().replace("ς", "σ")
 
 
 def key(name: str) -> str:
     """A name as it is compared: NFC, folded, outer and repeated white space taken away."""
-    return " ".join(fold(nfc(name)).split())
+    low = fold(nfc(name))
+    return low if low.isalnum() else " ".join(low.split())
 
 
 def nfc(text: str) -> str:

@@ -7,14 +7,16 @@ unchanged vault opens no note at all.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -47,8 +49,7 @@ _MAYBE: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """One note as it lay there."""
 
     size: int
@@ -124,20 +125,28 @@ def look(
     `exclude` adds to the configuration's folders whose notes are no targets. Raises OSError only where the root
     itself cannot be listed.
     """
-    config = config or Config()
+    with _unhindered():
+        return _look(root, config or Config(), exclude, cache)
+
+
+def _look(root: Path, config: Config, exclude: Sequence[str], cache: Path | None) -> Snapshot:
     file = _cache_file(cache, root)
     old, counts = _load(file)
     snapshot = Snapshot(root, exclude=(*config.links.exclude, *exclude), cache=file, _counts=counts)
     problems: list[Problem] = []
-    fresh = False
-    ours = _ours(config)
+    ours = tuple(fold(name.strip("/")) + "/" for name in (config.chats, config.logs) if name.strip("/"))
+    found: list[tuple[str, int, int, bool]] = []
     undownloaded: list[str] = []
-    for path, size, mtime_ns, link in _walk(root, snapshot.folders, undownloaded, problems):
-        snapshot.files.append(path)
-        if path[-3:].lower() != ".md":
+    _walk(root, found, snapshot.folders, undownloaded, problems)
+    found.sort()
+    fresh = False
+    notes, files = snapshot.notes, snapshot.files
+    for path, size, mtime_ns, link in found:
+        if size < 0:  # no note
+            files.append(path)
             continue
         held = old.get(path)
-        mine = ours(path)
+        mine = fold(path).startswith(ours)
         if held is not None and held[0] == size and held[1] == mtime_ns:
             said: Facts = held[2]
         elif link:
@@ -149,15 +158,17 @@ def look(
             except OSError as error:
                 problems.append(Problem(path, f"could not be read: {error.strerror or error}"))
                 continue
-        snapshot.notes[path] = Seen(
-            size, mtime_ns, said, mine or "import_id" in said or ("session_id" in said and said.get("type") == "log")
-        )
+        files.append(path)
+        if said and not mine:
+            mine = "import_id" in said or ("session_id" in said and said.get("type") == "log")
+        notes[path] = Seen(size, mtime_ns, said, mine)
     snapshot.files += undownloaded
-    snapshot.undownloaded = tuple(undownloaded)
+    snapshot.folders.sort()
+    snapshot.undownloaded = tuple(sorted(undownloaded))
     snapshot.settings, more = read_settings(root)
     snapshot.conflict_copies = frozenset(_copies(snapshot))
     snapshot.problems = (*problems, *more)
-    if fresh or len(old) != len(snapshot.notes):
+    if fresh or len(old) != len(notes):
         _save(snapshot)
     return snapshot
 
@@ -165,69 +176,83 @@ def look(
 def lexicon(snapshot: Snapshot) -> Lexicon:
     """The names of the vault and what its links say about them, counted (and remembered) when first asked for."""
     if snapshot._lexicon is None:  # noqa: SLF001  # this module's own field
-        found = build(
-            snapshot.known(),
-            snapshot.files,
-            settings=snapshot.settings,
-            exclude=snapshot.exclude,
-            barred=dict.fromkeys(snapshot.conflict_copies, "a copy made by a sync conflict"),
-        )
-        found.counts = _counted(snapshot, found)
+        with _unhindered():
+            found = build(
+                snapshot.known(),
+                snapshot.files,
+                settings=snapshot.settings,
+                exclude=snapshot.exclude,
+                barred=dict.fromkeys(snapshot.conflict_copies, "a copy made by a sync conflict"),
+            )
+            found.counts = _counted(snapshot, found)
         snapshot._lexicon = found  # noqa: SLF001
     return snapshot._lexicon  # noqa: SLF001
+
+
+@contextmanager
+def _unhindered() -> Iterator[None]:
+    """Without the cyclic collector: a hundred thousand small values are made, none of them garbage."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 # ------------------------------------------------------------------------------------------------ walking
 
 
 def _walk(
-    root: Path, folders: list[str], undownloaded: list[str], problems: list[Problem]
-) -> Iterable[tuple[str, int, int, bool]]:
-    """(path, size, mtime in ns, is it a symbolic link) of every file, by path."""
+    root: Path,
+    found: list[tuple[str, int, int, bool]],
+    folders: list[str],
+    undownloaded: list[str],
+    problems: list[Problem],
+) -> None:
+    """Every file: (path, size or -1 for other files than notes, mtime in ns, is it a symbolic link)."""
+    base = os.fspath(root)
     stack = [""]
     while stack:
         folder = stack.pop()
         try:
-            with os.scandir(root / folder if folder else root) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
+            with os.scandir(f"{base}/{folder}" if folder else base) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if name[0] == ".":
+                        stub = _ICLOUD.match(name)
+                        if stub:
+                            undownloaded.append(f"{folder}/{stub[1]}" if folder else stub[1])
+                        continue
+                    path = f"{folder}/{name}" if folder else name
+                    if not name.isascii() and not _sound(name):
+                        problems.append(Problem(ascii(path), "the name is no valid text; the file is left alone"))
+                        continue
+                    try:
+                        if entry.is_dir(follow_symlinks=False):
+                            stack.append(path)
+                            folders.append(path)
+                        elif name[-3:].lower() != ".md":
+                            if entry.is_file():
+                                found.append((path, -1, 0, False))
+                        elif entry.is_file():
+                            seen = entry.stat(follow_symlinks=False)
+                            found.append((path, seen.st_size, seen.st_mtime_ns, entry.is_symlink()))
+                    except OSError as error:
+                        problems.append(Problem(path, f"could not be looked at: {error.strerror or error}"))
         except OSError as error:
             if not folder:
                 raise
             problems.append(Problem(folder, f"the folder could not be read: {error.strerror or error}"))
-            continue
-        below: list[str] = []
-        for entry in entries:
-            name = entry.name
-            if name.startswith("."):
-                stub = _ICLOUD.match(name)
-                if stub:
-                    undownloaded.append(f"{folder}/{stub[1]}" if folder else stub[1])
-                continue
-            path = f"{folder}/{name}" if folder else name
-            try:
-                path.encode("utf-8")
-            except UnicodeEncodeError:
-                problems.append(Problem(ascii(path), "the name is no valid text; the file is left alone"))
-                continue
-            try:
-                if entry.is_dir(follow_symlinks=False):
-                    below.append(path)
-                    folders.append(path)
-                elif entry.is_file():
-                    seen = entry.stat(follow_symlinks=False)
-                    yield path, seen.st_size, seen.st_mtime_ns, entry.is_symlink()
-            except OSError as error:
-                problems.append(Problem(path, f"could not be looked at: {error.strerror or error}"))
-        stack.extend(reversed(below))
 
 
-def _ours(config: Config) -> Callable[[str], bool]:
-    folders = tuple(fold(name.strip("/")) + "/" for name in (config.chats, config.logs) if name.strip("/"))
-
-    def inside(path: str) -> bool:
-        return fold(path).startswith(folders)
-
-    return inside
+def _sound(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _read(path: Path, size: int, *, head_only: bool) -> Facts:
