@@ -59,3 +59,12 @@ def test_the_laws_hold_for_the_merge_proper(path: Path) -> None:
         assert _merge(b, b, actual).text == actual
     assert _merge(b, w, w).text == w
     assert _merge(b, w, b).text.split() == w.split()
+
+
+def test_a_file_with_both_line_ends_keeps_them_and_gets_the_commoner_one() -> None:
+    block, first, second = "---\nmessages: 1\n---\n", "## You · 3f2a\n\nHello\nthere", "\n\n## Claude · 77b0\n\nHi\n"
+    actual = (block + first).replace("\n", "\r\n") + "\nmine\n"
+    merged = merge(block + first + "\n", block.replace("1", "2") + first + second, actual)
+    assert merged.conflicts == ()
+    ours = (block.replace("1", "2") + first).replace("\n", "\r\n")
+    assert merged.text == ours + "\nmine" + second.replace("\n", "\r\n")
