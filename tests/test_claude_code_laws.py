@@ -94,7 +94,7 @@ def test_any_bytes_inside_real_lines(parts: list[tuple[bytes, list[tuple[int, by
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=9), max_size=5), st.booleans())
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_any_types_anywhere(records: list[dict[str, Any]], two: bool) -> None:
     data = "\n".join(json.dumps(r) for r in records).encode()
     read(Memory(data), *([Memory(data, "s/subagents/agent-b.jsonl"), Memory(data, "agent-b.meta.json")] if two else []))
@@ -203,7 +203,8 @@ def said(found: list[Found]) -> list[str]:
                     out += of(block.turns)
         return out
 
-    return [text for c in found if isinstance(c, Conversation) for text in of(c.turns)]
+    talks = [c for c in found if isinstance(c, Conversation)]
+    return [text for c in talks for turns in (c.turns, *(a.turns for a in c.asides)) for text in of(turns)]
 
 
 def encode(lines: list[dict[str, Any]]) -> bytes:
@@ -278,6 +279,7 @@ def test_lines_are_counted_as_an_editor_does(data: bytes) -> None:
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=5), JSON, min_size=1, max_size=3), max_size=5))
+@settings(max_examples=40)
 def test_whole_records_come_back(records: list[dict[str, Any]]) -> None:
     data = b"\r\n".join(json.dumps(r, ensure_ascii=True).encode() for r in records)
     got = list(jsonl.read(io.BytesIO(data), lambda _: True))
@@ -331,3 +333,216 @@ def test_the_cases_are_claimed_and_other_formats_are_not() -> None:
         (b"", "notes.txt"),
     ]:
         assert not claude_code.claims(Memory(data, name))
+
+
+# ------------------------------------------------------------------ shapes that once were traps
+
+
+class Lines:
+    """Records of one session, linked as Claude Code links them."""
+
+    def __init__(self, sid: str, prefix: str = "a") -> None:
+        self.sid, self.prefix, self.last, self.records = sid, prefix, None, []
+
+    def add(self, kind: str, content: Any, **more: Any) -> str:
+        n = len(self.records) + 1
+        uuid = f"{self.prefix:0<8}-0000-4000-8000-{n:012x}"
+        record = {
+            "type": kind,
+            "uuid": uuid,
+            "parentUuid": self.last,
+            "sessionId": self.sid,
+            "timestamp": f"2026-03-01T1{n // 3600}:{n // 60 % 60:02d}:{n % 60:02d}.000Z",
+            "message": {
+                "role": kind,
+                "content": content,
+                **({"id": f"msg_{self.prefix}{n}"} if kind == "assistant" else {}),
+            },
+        }
+        record.update(more)
+        self.records.append(record)
+        self.last = uuid
+        return uuid
+
+    def file(self, name: str = "") -> Memory:
+        return Memory(encode(self.records), name or f"{self.sid}.jsonl")
+
+
+def conversations(*files: Memory) -> list[Conversation]:
+    return [c for c in read(*files) if isinstance(c, Conversation)]
+
+
+def test_a_talk_that_goes_on_in_a_new_file_after_compaction_is_one() -> None:
+    one, two = Lines("s1"), Lines("s2", "b")
+    one.add("user", "Begin")
+    last = one.add("assistant", "Begun.")
+    two.add("system", None, subtype="compact_boundary", parentUuid=None, logicalParentUuid=last)
+    two.add(
+        "user",
+        "This session is being continued from a previous conversation that ran out of context.",
+        isCompactSummary=True,
+    )
+    two.add("user", "Go on")
+    two.add("assistant", "Gone on.")
+    (talk,) = conversations(two.file(), one.file())
+    assert (talk.key, talk.aka) == ("claude-code:s1", ("claude-code:s2",))
+    assert [t.text for t in talk.turns] == ["Begin", "Begun.", "Go on", "Gone on."]
+    assert [b.kind for t in talk.turns for b in t.blocks if isinstance(b, Aside)] == ["compaction"]
+
+
+def test_a_compaction_summary_may_name_the_file_before() -> None:
+    sid = "11111111-1111-4111-8111-111111111111"
+    one, two = Lines(sid), Lines("s2", "b")
+    one.add("user", "Begin")
+    one.add("assistant", "Begun.")
+    two.add(
+        "user",
+        f"This session is being continued from a previous conversation. Read the full transcript at: /x/{sid}.jsonl",
+        isCompactSummary=True,
+    )
+    two.add("user", "Go on")
+    (talk,) = conversations(one.file(), two.file())
+    assert talk.aka == ("claude-code:s2",)
+    (alone,) = conversations(two.file())
+    assert alone.parent == f"claude-code:{sid}"
+
+
+def test_a_fork_by_pointer_names_its_parent() -> None:
+    one, two = Lines("s1"), Lines("s2", "b")
+    one.add("user", "Begin")
+    one.add("assistant", "Begun.")
+    two.records.append({"type": "fork-context-ref", "sessionId": "s2", "forkedSessionId": "s1"})
+    two.add("user", "Another way")
+    two.add("assistant", "Taken.")
+    a, b = conversations(one.file(), two.file())
+    assert (a.parent, b.parent) == ("", a.key)
+
+
+def test_a_fresh_background_copy_is_no_note() -> None:
+    one = Lines("s1")
+    for n in range(3):
+        one.add("user", f"q{n}")
+        one.add("assistant", f"a{n}")
+    copy = [dict(r, sessionId="s2", sessionKind="bg", forkedFrom={"sessionId": "s1"}) for r in one.records[:4]]
+    found = read(one.file(), Memory(encode(copy), "s2.jsonl"))
+    assert [c.key for c in found if isinstance(c, Conversation)] == ["claude-code:s1"]
+    assert [s.why for s in found if isinstance(s, Skip)] == ["a copy of another session that adds nothing"]
+
+
+def test_nested_sub_agents_whatever_their_names() -> None:
+    for outer, inner in (("aaaa", "bbbb"), ("bbbb", "aaaa")):
+        main = Lines("s1")
+        main.add("user", "Go")
+        main.add("assistant", [{"type": "tool_use", "id": "t1", "name": "Task", "input": {"prompt": "outer task"}}])
+        files = [main.file()]
+        for name, prompt, answer in ((outer, "outer task", "outer done"), (inner, "inner task", "inner done")):
+            agent = Lines("s1", name)
+            agent.add("user", prompt, isSidechain=True, agentId=name)
+            if name == outer:
+                agent.add(
+                    "assistant",
+                    [{"type": "tool_use", "id": "t2", "name": "Task", "input": {"prompt": "inner task"}}],
+                    isSidechain=True,
+                    agentId=name,
+                )
+            agent.add("assistant", answer, isSidechain=True, agentId=name)
+            files.append(agent.file(f"agent-{name}.jsonl"))
+        (talk,) = conversations(*files)
+        assert not talk.asides
+        assert sorted(said([talk])) == ["Go", "inner done", "inner task", "outer done", "outer task"]
+
+
+def test_agents_that_start_each_other_are_not_lost() -> None:
+    files = []
+    for name, other in (("aaaa", "bbbb"), ("bbbb", "aaaa")):
+        agent = Lines("s1", name)
+        agent.add("user", f"task {name}", isSidechain=True, agentId=name)
+        agent.add(
+            "assistant",
+            [{"type": "tool_use", "id": f"t{name}", "name": "Task", "input": {"prompt": f"task {other}"}}],
+            isSidechain=True,
+            agentId=name,
+        )
+        files.append(agent.file(f"agent-{name}.jsonl"))
+    main = Lines("s1", "c")
+    main.add("user", "Go")
+    main.add("assistant", "Gone.")
+    assert sorted(said(read(main.file(), *files))) == ["Go", "Gone.", "task aaaa", "task bbbb"]
+
+
+def test_many_rewinds_to_one_place_stand_side_by_side() -> None:
+    lines = Lines("s1")
+    lines.add("user", "Start")
+    place = lines.add("assistant", "Started.")
+    for n in range(60):
+        lines.last = place
+        lines.add("user", f"try {n}")
+        lines.add("assistant", f"tried {n}")
+    (talk,) = conversations(lines.file())
+    assert [t.text for t in talk.turns] == ["Start", "Started.", "try 59", "tried 59"]
+    branches = [b for b in talk.turns[2].blocks if isinstance(b, Aside)]
+    assert [b.turns[0].text for b in branches] == [f"try {n}" for n in range(59)]
+
+
+def test_rewinds_inside_rewinds_do_not_nest_for_ever() -> None:
+    lines = Lines("s1")
+    places = [lines.add("user", "Start")]
+    for n in range(40):
+        lines.add("user", f"down {n}")
+        places.append(lines.add("assistant", f"was {n}"))
+    for n in reversed(range(40)):
+        lines.last = places[n]
+        lines.add("user", f"up {n}")
+        lines.add("assistant", f"is {n}")
+    (talk,) = conversations(lines.file())
+
+    def depth(turns: tuple[Turn, ...]) -> int:
+        return 1 + max((depth(b.turns) for t in turns for b in t.blocks if isinstance(b, Aside)), default=0)
+
+    assert depth(talk.turns) < 10
+    assert len(said([talk])) == 161
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 300_000 + "x",
+        "<system-reminder>\n" * 50_000,
+        "x\n<system-reminder>y</system-reminder>\n" * 20_000,
+        "<pasted_content id='1'>" * 50_000,
+        "x </system-reminder>" * 50_000,
+        "\x1b]" * 100_000,
+        "<command-args>" * 50_000,
+    ],
+    ids=range(7),
+)
+def test_hostile_texts_take_no_ages(text: str) -> None:
+    lines = Lines("s1")
+    lines.add("user", text)
+    lines.add("user", [{"type": "tool_result", "tool_use_id": "x", "content": text}])
+    read(lines.file())
+
+
+def test_many_of_everything_takes_no_ages() -> None:
+    lines = Lines("s1")
+    count = 4000
+    for n in range(count):
+        lines.add("assistant", [{"type": "tool_use", "id": f"t{n}", "name": "Task", "input": {"prompt": f"task {n}"}}])
+    for n in range(count):
+        lines.add("user", f"task {n}", isSidechain=True, parentUuid=None)
+    for n in range(count):
+        lines.add("user", [{"type": "tool_result", "tool_use_id": f"t{n}", "content": f"done {n}"}])
+    for n in range(count):
+        lines.records.append(
+            {
+                "type": "queue-operation",
+                "operation": "enqueue",
+                "content": f"later {n}",
+                "sessionId": "s1",
+                "timestamp": str(n),
+            }
+        )
+    for n in range(count):
+        lines.add("user", f"now {n}")
+    (talk,) = conversations(lines.file())
+    assert len([b for b in talk.turns[0].blocks if isinstance(b, Aside)]) == count

@@ -9,74 +9,82 @@ from obsidian_import.formats._claude_build import Builder, Call
 from obsidian_import.formats._claude_title import flat, headline
 from obsidian_import.model import Aside, Turn
 
+_DEEP = 8
+"""So many sub-agents stand inside each other at most."""
+
 
 def place(main: Builder, agents: dict[str, Builder], about: Mapping[str, Mapping[str, str]]) -> list[Aside]:
     """Put each sub-agent behind the call that started it; give back those without one."""
     order = [name for name in agents if not words.helper(agents[name].first_text)]
-    starts = [*main.starts, *(start for name in order for start in agents[name].starts)]
-    taken: set[int] = set()
-    homes: dict[str, Call] = {}
-    for name in order:
-        home = _home(name, agents[name], about.get(name, {}), starts, taken)
-        if home is not None and not _inside(home, name, homes):
-            homes[name] = home
-            taken.add(id(home))
+    homes = _homes(main, {name: agents[name] for name in order}, about)
     loose: list[Aside] = []
-    for name in reversed(order):  # a nested agent stands after the one that started it: inner ones first
+    for name in sorted(order, key=lambda n: -_depth(n, homes)):  # the innermost first: they go into the outer ones
         builder = agents[name]
         turns, beside = builder.turns()
         if not turns:
             continue
-        home = homes.get(name)
         extra = tuple(b for b in beside if isinstance(b, Aside))
         if extra:
-            turns = (
-                Turn(turns[0].id, turns[0].role, (*extra, *turns[0].blocks), turns[0].at, turns[0].speaker),
-                *turns[1:],
-            )
-        title = about.get(name, {}).get("description") or (home and _call_title(home)) or headline(builder.first_text)
-        aside = Aside("agent", flat(title or about.get(name, {}).get("agentType") or name), turns)
+            first = turns[0]
+            turns = (Turn(first.id, first.role, (*extra, *first.blocks), first.at, first.speaker), *turns[1:])
+        home = homes.get(name)
+        known = about.get(name, {})
+        title = known.get("description") or (home.title if home else "") or headline(builder.first_text)
+        aside = Aside("agent", flat(title or known.get("agentType") or name), turns)
         if home is None:
-            loose.insert(0, aside)
-            continue
-        blocks = home.draft.blocks
-        spot = next(i for i, b in enumerate(blocks) if getattr(b, "id", None) == home.id)
-        blocks.insert(spot + 1, aside)
+            loose.append(aside)
+        else:
+            home.builder.results.setdefault(home.id, []).insert(0, aside)
     return loose
 
 
-def _home(name: str, builder: Builder, about: Mapping[str, str], starts: list[Call], taken: set[int]) -> Call | None:
-    """The call that started a sub-agent: by the ids it left, else by the prompt it was given."""
-    free = [s for s in starts if id(s) not in taken and s.builder is not builder]
-    prompt = " ".join(builder.first_text.split())
-    for start in free:
-        if start.agent == name or (about.get("toolUseId") and start.id == about["toolUseId"]):
-            return start
-    for start in free:
-        if prompt and not start.agent and start.prompt == prompt:
-            return start
-    for start in free:
-        if (
-            len(prompt) > 40
-            and not start.agent
-            and (prompt.startswith(start.prompt[:200]) if len(start.prompt) > 40 else False)
-        ):
-            return start
-    return None
+def _homes(main: Builder, agents: Mapping[str, Builder], about: Mapping[str, Mapping[str, str]]) -> dict[str, Call]:
+    """The call that started each sub-agent: by the ids it left, else by the prompt it was given."""
+    by_id: dict[str, Call] = {}
+    by_agent: dict[str, Call] = {}
+    by_prompt: dict[str, list[Call]] = {}
+    for builder in (main, *agents.values()):
+        for start in builder.starts:
+            if not start.id:
+                continue
+            by_id.setdefault(start.id, start)
+            if agent := builder.agents.get(start.id):
+                by_agent.setdefault(agent, start)
+            elif start.prompt:
+                by_prompt.setdefault(start.prompt, []).append(start)
+    homes: dict[str, Call] = {}
+    taken: set[str] = set()
+
+    def settle(name: str, home: Call | None) -> None:
+        if home is not None and home.id not in taken and _fits(home, name, homes):
+            homes[name] = home
+            taken.add(home.id)
+
+    for name in agents:
+        settle(name, by_agent.get(name) or by_id.get(about.get(name, {}).get("toolUseId", "")))
+    for name, builder in agents.items():
+        if name not in homes:
+            same = by_prompt.get(" ".join(builder.first_text.split()), [])
+            while same and name not in homes:
+                settle(name, same.pop(0))
+    return homes
 
 
-def _inside(home: Call, name: str, homes: dict[str, Call]) -> bool:
-    """Whether putting the agent there would put it inside itself."""
-    at: str = home.builder.agent
-    steps = 0
-    while at and steps <= len(homes) + 1:
+def _fits(home: Call, name: str, homes: Mapping[str, Call]) -> bool:
+    """Whether putting the agent there puts it neither inside itself nor too deep."""
+    at = home.builder.agent
+    for _ in range(_DEEP):
         if at == name:
-            return True
+            return False
         up = homes.get(at)
-        at = up.builder.agent if up else ""
-        steps += 1
+        if up is None:
+            return True
+        at = up.builder.agent
     return False
 
 
-def _call_title(home: Call) -> str:
-    return next((b.title for b in home.draft.blocks if getattr(b, "id", None) == home.id and hasattr(b, "title")), "")
+def _depth(name: str, homes: Mapping[str, Call]) -> int:
+    depth = 0
+    while (home := homes.get(name)) is not None and depth <= len(homes):
+        depth, name = depth + 1, home.builder.agent
+    return depth

@@ -16,8 +16,12 @@ from obsidian_import.formats._claude_blocks import answer, extends, from_result,
 from obsidian_import.formats._claude_text import Said, clean
 from obsidian_import.formats._claude_tools import Shelf, indented, text_of
 from obsidian_import.jsonl import Record
-from obsidian_import.model import Aside, Block, Media, Role, Text, Thinking, ToolCall, ToolResult, Turn
+from obsidian_import.model import Aside, Block, Role, Text, Thinking, ToolCall, ToolResult, Turn
 
+_QUEUE = 200
+"""So many waiting messages are compared with what is said later."""
+_NESTED = 6
+"""So many folded things stand inside each other at most; the rest stands in line."""
 _LONG_ID = 20
 """A message id of this length is the API's and unique; shorter ones are somebody's own and may be used again."""
 _PLACEHOLDERS = frozenset({"(no content)", "No response requested."})
@@ -35,6 +39,8 @@ class Draft:
     queued: str = ""
     """Text of a message that so far only stands in the queue; such a draft may turn out to be a second copy."""
     dead: bool = False
+    depth: int = 0
+    """How many abandoned branches are folded into each other inside."""
 
 
 @dataclass(slots=True, eq=False)
@@ -44,6 +50,8 @@ class _Message:
     draft: Draft
     at: str
     blocks: list[Block] = field(default_factory=list)
+    seen: set[object] = field(default_factory=set)
+    """The same blocks, and the ids of calls, to look up."""
     ended: bool = False
 
 
@@ -53,9 +61,8 @@ class Call:
 
     id: str
     prompt: str
-    draft: Draft
+    title: str
     builder: Builder
-    agent: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -67,8 +74,12 @@ class Builder:
     agent: str = ""
     drafts: list[Draft] = field(default_factory=list)
     lead: list[Block] = field(default_factory=list)
-    calls: dict[str, Draft] = field(default_factory=dict)
+    calls: set[str] = field(default_factory=set)
+    results: dict[str, list[Block]] = field(default_factory=dict)
+    """What stands behind each call, in the end: sub-agents, then what the tool answered."""
     starts: list[Call] = field(default_factory=list)
+    agents: dict[str, str] = field(default_factory=dict)
+    """Call → the sub-agent that answered it."""
     first_text: str = ""
     first_at: str = ""
     last_at: str = ""
@@ -77,6 +88,8 @@ class Builder:
     prompt_at: str = ""
     _messages: dict[str, _Message] = field(default_factory=dict)
     _open: Draft | None = None
+    _last: dict[str, Draft] = field(default_factory=dict)
+    """The latest draft of each role that is in the talk for certain, and of any ("")."""
     _command: tuple[Said, Draft] | None = None
     _seen: set[int] = field(default_factory=set)
     _queue: list[Draft] = field(default_factory=list)
@@ -211,26 +224,26 @@ class Builder:
             draft.blocks[:0] = self.lead
             self.lead = []
         self.drafts.append(draft)
+        self._last[""] = self._last[draft.role] = draft
         self._open = draft if draft.role == "assistant" else None
 
     def _beside(self, *blocks: Block) -> None:
         """Something that is nobody's turn: at the end of the turn at hand, or at the head of the first to come."""
         self._settle_command()
-        for draft in reversed(self.drafts):
-            if not draft.queued:
-                draft.blocks += blocks
-                return
-        self.lead += blocks
+        home = self._last.get("")
+        if home is not None:
+            home.blocks += blocks
+        else:
+            self.lead += blocks
 
     def _attach(self, media: list[Block], uid: str, at: str) -> None:
         """A document the person attached comes as a record of its own after the prompt."""
         if not media:
             return
-        for draft in reversed(self.drafts):
-            if draft.role == "user" and not draft.queued:
-                draft.blocks += media
-                return
-        self._append(Draft(uid, "user", at, list(media)))
+        if (home := self._last.get("user")) is not None:
+            home.blocks += media
+        else:
+            self._append(Draft(uid, "user", at, list(media)))
 
     def _compaction(self, text: str) -> None:
         if text and not self._repeated(("compaction", "", text, 0)):
@@ -244,9 +257,9 @@ class Builder:
 
     def _output(self, text: str) -> None:
         """Output in a record of its own: to the command just shown, if there is one."""
-        home = next((d.blocks for d in reversed(self.drafts) if not d.queued), self.lead)
-        if home and isinstance(last := home[-1], Aside) and last.kind == "command":
-            home[-1] = Aside("command", last.title, text=f"{last.text}\n{text}".strip("\n"))
+        home = last.blocks if (last := self._last.get("")) is not None else self.lead
+        if home and isinstance(shown_last := home[-1], Aside) and shown_last.kind == "command":
+            home[-1] = Aside("command", shown_last.title, text=f"{shown_last.text}\n{text}".strip("\n"))
         else:
             self._beside(Aside("command", "Output of a command", text=text))
 
@@ -274,9 +287,11 @@ class Builder:
                 draft = Draft(uid, "user", at, [Text(text)], queued=text)
                 self.drafts.append(draft)
                 self._queue.append(draft)
+                del self._queue[:-_QUEUE]
                 self._open = None
         elif operation == "dequeue" and self._queue:
             self._taken.append(self._queue.pop(0))
+            del self._taken[:-_QUEUE]
         elif operation == "remove":
             self._remove(_squeeze(plain_text(record.get("content"))))
         elif operation == "popAll":
@@ -292,9 +307,11 @@ class Builder:
         for draft in self._queue:
             if not text or _squeeze(draft.queued) == text:
                 self._queue.remove(draft)
-                self._removed.append(draft)
-                self.drafts.remove(draft)  # it is said when Claude is given it
-                self.drafts.append(draft)
+                draft.dead = True
+                given = Draft(draft.id, "user", draft.at, draft.blocks, queued=draft.queued)
+                self.drafts.append(given)  # it is said when Claude is given it
+                self._removed.append(given)
+                del self._removed[:-_QUEUE]
                 self._open = None
                 return
 
@@ -365,33 +382,28 @@ class Builder:
         self._settle_command()
         mid = records.text(message, "id")
         known = self._messages.get(mid) if mid else None
-        draft = self._draft(known, uid, at)
+        draft = self._home(known)
         if known is None or known.draft is not draft:
-            fresh = _Message(draft, at)
+            fresh = _Message(draft or Draft(uid, "assistant", at), at)
             if known is not None and (len(mid) >= _LONG_ID or known.at == at):
-                new = [b for b in new if b not in known.blocks]
-                fresh.blocks = list(known.blocks)
+                new = [b for b in new if b not in known.seen]
+                fresh.blocks, fresh.seen = list(known.blocks), set(known.seen)
             known = fresh
+            if not new:
+                return
+            if draft is None:
+                self._append(known.draft)
             if mid:
                 self._messages[mid] = known
         self._merge(known, new)
         if message.get("stop_reason") == "end_turn":
             known.ended = True
-        if not draft.blocks and draft in self.drafts[-1:]:
-            self.drafts.pop()
-            self._open = None
 
-    def _draft(self, known: _Message | None, uid: str, at: str) -> Draft:
-        """Where blocks go: the open turn; or the one before the last prompt, if their message began there."""
-        if self._open is not None:
-            return self._open
-        if known is not None and not known.ended:
-            last = next((d for d in reversed(self.drafts) if d.role == "assistant"), None)
-            if last is known.draft:
-                return last
-        draft = Draft(uid, "assistant", at)
-        self._append(draft)
-        return draft
+    def _home(self, known: _Message | None) -> Draft | None:
+        """Where blocks go: the open turn; or the one before the last prompt, if their message began there; or a new one."""
+        if self._open is None and known is not None and not known.ended and self._last.get("assistant") is known.draft:
+            return known.draft
+        return self._open
 
     def _merge(self, message: _Message, new: list[Block]) -> None:
         """Add a line's blocks to its message; a line that repeats the message from its start with more replaces it."""
@@ -403,25 +415,25 @@ class Builder:
                 old = have[place]
                 if block != old:
                     have[place] = block
+                    message.seen.add(block)
                     spot = next((i for i in range(len(draft.blocks) - 1, -1, -1) if draft.blocks[i] is old), None)
                     if spot is not None:
                         draft.blocks[spot] = block
                 continue
-            if (
-                isinstance(block, ToolCall)
-                and block.id
-                and any(isinstance(b, ToolCall) and b.id == block.id for b in have)
-            ):
+            if isinstance(block, ToolCall) and block.id:
+                if block.id in message.seen:
+                    continue
+                message.seen.add(block.id)
+            elif block in message.seen and not isinstance(block, Thinking):
                 continue
-            if block in have and not isinstance(block, Thinking):
-                continue
+            message.seen.add(block)
             have.append(block)
             draft.blocks.append(block)
             if isinstance(block, ToolCall):
                 if block.id:
-                    self.calls[block.id] = draft
+                    self.calls.add(block.id)
                 if block.name in ("Task", "Agent", "Skill"):
-                    self.starts.append(Call(block.id, _squeeze(block.input), draft, self))
+                    self.starts.append(Call(block.id, _squeeze(block.input), block.title, self))
             if isinstance(block, Text | ToolCall):
                 self.answered = True
 
@@ -432,32 +444,21 @@ class Builder:
             text = from_result(aside)
         call = records.text(block, "tool_use_id")
         if isinstance(aside, dict) and isinstance(agent := aside.get("agentId"), str):
-            for start in reversed(self.starts):
-                if start.id == call:
-                    start.agent = agent
-                    break
+            self.agents[call] = agent
         self._place_result(ToolResult(call, text, block.get("is_error") is True), media, at, uid)
 
     def _place_result(self, result: ToolResult, media: Sequence[Block], at: str, uid: str) -> None:
         """Behind the call it answers; else at the end of Claude's turn at hand."""
-        draft = self.calls.get(result.call) if result.call else None
-        if draft is None:
-            draft = self._open or next((d for d in reversed(self.drafts) if d.role == "assistant"), None)
+        if result.call in self.calls:
+            behind = self.results.setdefault(result.call, [])
+            if result not in behind[-4:]:
+                behind += [result, *media]
+            return
+        draft = self._open or self._last.get("assistant")
         if draft is None:
             draft = Draft(uid, "assistant", at)
             self._append(draft)
-        blocks = draft.blocks
-        spot = len(blocks)
-        for place in range(spot - 1, -1, -1):
-            one = blocks[place]
-            if isinstance(one, ToolCall) and one.id == result.call:
-                spot = place + 1
-                break
-        while spot < len(blocks) and isinstance(other := blocks[spot], ToolResult | Media):
-            if other == result:
-                return
-            spot += 1
-        blocks[spot:spot] = [result, *media]
+        draft.blocks += [result, *media]
 
     # ------------------------------------------------------------------ the end
 
@@ -477,27 +478,47 @@ class Builder:
             elif draft.blocks:
                 merged.append(draft)
         _unique(merged)
+        for draft in merged:
+            self._answers(draft)
         speaker = {"user": "Task", "assistant": "Agent"} if self.agent else {}
         kept = _fold_rewound(merged) if not self.agent else merged
         return tuple(
             Turn(d.id, d.role, tuple(d.blocks), records.when(d.at), speaker.get(d.role, "")) for d in kept
         ), self.lead
 
+    def _answers(self, draft: Draft) -> None:
+        """Put behind each call what belongs there."""
+        if self.results and draft.role == "assistant":
+            blocks: list[Block] = []
+            for block in draft.blocks:
+                blocks.append(block)
+                if isinstance(block, ToolCall) and block.id in self.results:
+                    blocks += self.results.pop(block.id)
+            draft.blocks = blocks
+
 
 def _fold_rewound(drafts: list[Draft]) -> list[Draft]:
     """Fold what was rewound: a prompt, answered, and later asked anew from the same place."""
     kept: list[Draft] = []
+    asked: dict[str, int] = {}
     for draft in drafts:
-        place = None
-        if draft.role == "user" and draft.parent:
-            for spot in range(len(kept) - 1, -1, -1):
-                if kept[spot].role == "user" and kept[spot].parent == draft.parent:
-                    place = spot
+        place = asked.get(draft.parent) if draft.role == "user" and draft.parent else None
         if place is not None and any(d.role == "assistant" for d in kept[place:]):
-            gone = tuple(Turn(d.id, d.role, tuple(d.blocks), records.when(d.at)) for d in kept[place:])
-            del kept[place:]
-            branch = Aside("branch", "Abandoned: asked again from here", gone)
-            draft.blocks.append(branch)
+            gone = kept[place:]
+            depth = 1 + max(d.depth for d in gone)
+            if depth <= _NESTED:
+                del kept[place:]
+                for one in gone:
+                    if asked.get(one.parent, -1) >= place:
+                        del asked[one.parent]
+                first = gone[0]
+                earlier = [b for b in first.blocks if isinstance(b, Aside) and b.kind == "branch"]
+                first.blocks = [b for b in first.blocks if b not in earlier]
+                turns = tuple(Turn(d.id, d.role, tuple(d.blocks), records.when(d.at)) for d in gone)
+                draft.blocks += [*earlier, Aside("branch", "Abandoned: asked again from here", turns)]
+                draft.depth = depth if len(gone) > 2 or not earlier else first.depth
+        if draft.role == "user" and draft.parent:
+            asked.setdefault(draft.parent, len(kept))
         kept.append(draft)
     return kept
 

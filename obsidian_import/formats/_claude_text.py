@@ -31,9 +31,9 @@ _PURE = (
 _LEAD = "system-reminder|ide_opened_file|ide_selection|ide_diagnostics|local-command-caveat|system_reminder"
 _TAG = re.compile(rf"<({_PURE}|{_LEAD})(\s[^<>]*)?>")
 _PURE_TAGS = frozenset(_PURE.split("|"))
-_REMINDER = re.compile(r"(?:^|\n)[ \t]*<system-reminder>.*?</system-reminder>[ \t]*(?=\n|$)", re.DOTALL)
-_TRAILING = re.compile(r"\s*<system-reminder>(?:(?!<system-reminder>).)*</system-reminder>\s*\Z", re.DOTALL)
-_PASTED = re.compile(r"<pasted_content(?:\s[^<>]*)?>\n?(.*?)\n?</pasted_content>", re.DOTALL)
+_OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_PASTED = re.compile(r"<pasted_content(?:\s[^<>]*)?>\n?")
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _INTERRUPT = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]")
@@ -155,9 +155,7 @@ def plain(text: str) -> str:
 def tool_text(text: str) -> str:
     """A tool's answer: without colours, without the reminder the client hangs on it, stub tags opened."""
     text = plain(text)
-    if text.endswith(">") or "</system-reminder>" in text[-40:]:
-        while (match := _TRAILING.search(text, max(0, text.rfind("<system-reminder>") - 8))) is not None:
-            text = text[: match.start()]
+    text = _without_trailing(text)
     if "<persisted-output>" in text[:200] and (stub := _PERSISTED.match(text)):
         text = stub[1]
     return text
@@ -184,25 +182,52 @@ def _envelope(text: str) -> tuple[list[tuple[str, dict[str, str], str]], str]:
     return parts, text[at:]
 
 
-def _outside_fences(text: str) -> str:
-    """`text` without the reminders the client put between its lines; those inside a fence were pasted."""
+def _without_trailing(text: str) -> str:
+    """`text` without the reminders at its very end."""
+    while (bare := text.rstrip()).endswith(_CLOSE):
+        start = bare.rfind(_OPEN)
+        if start < 0:
+            break
+        text = bare[:start].rstrip()
+    return text
 
-    def drop(match: re.Match[str]) -> str:
-        before = text[: match.start()]
-        fences = len(re.findall(r"^\s{0,3}(?:```|~~~)", before, re.MULTILINE))
-        return match[0] if fences % 2 else ""
 
-    return _REMINDER.sub(drop, text)
+def _without_reminders(text: str) -> str:
+    """`text` without the reminders that stand on lines of their own; those inside a fence were pasted."""
+    kept: list[str] = []
+    at = looked = 0
+    fenced = False
+    while (start := text.find(_OPEN, looked)) >= 0 and (end := text.find(_CLOSE, start)) >= 0:
+        end += len(_CLOSE)
+        fenced ^= len(_FENCE.findall(text, looked, start)) % 2 == 1
+        line = text.rfind("\n", 0, start) + 1
+        rest = text.find("\n", end)
+        rest = len(text) if rest < 0 else rest
+        alone = not text[max(line, at) : start].strip(" \t") and not text[end:rest].strip(" \t")
+        if fenced or not alone:
+            looked = start + len(_OPEN)
+            continue
+        kept.append(text[at : max(line - 1, at)])
+        at = looked = rest
+    return "".join(kept) + text[at:]
+
+
+def _unpacked(text: str) -> str:
+    """Pasted text out of the wrapper around it."""
+    kept: list[str] = []
+    at = 0
+    while (found := _PASTED.search(text, at)) and (end := text.find("</pasted_content>", found.end())) >= 0:
+        kept += [text[at : found.start()], text[found.end() : end].removesuffix("\n")]
+        at = end + len("</pasted_content>")
+    return "".join(kept) + text[at:]
 
 
 def human(text: str) -> str:
     """A person's words without what the client added to them; empty where nothing is left."""
-    if "<system-reminder>" in text:
-        text = _outside_fences(text)
-        if text.rstrip().endswith("</system-reminder>") and (match := _TRAILING.search(text)):
-            text = text[: match.start()]
+    if _OPEN in text:
+        text = _without_trailing(_without_reminders(text))
     if "<pasted_content" in text:
-        text = _PASTED.sub(r"\1", text)
+        text = _unpacked(text)
     return text.strip("\n\r\t ")
 
 

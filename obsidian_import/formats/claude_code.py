@@ -315,6 +315,8 @@ class _Reading:
         loose = place_agents(main, agents, self.hint.get("about", {}))
         turns, beside = main.turns()
         why = _no_talk(main, turns)
+        if why and talk["parent"] and not turns:
+            why = "a copy of another session that adds nothing"
         if why and not loose:
             return Skip(used[0].where, why, key)
         title = facts.custom or facts.ai or facts.summary
