@@ -75,7 +75,9 @@ def _has_setext(t: str) -> bool:
 
 def _opens_setext(t: str) -> bool:
     """Whether the first line would make a heading of a line of ours right before it."""
-    return SETEXT_LINE.match(t[: t.find("\n") if "\n" in t else len(t)].lstrip(" ")) is not None
+    first = t.partition("\n")[0] if t[:1] in "=- " else ""
+    body = first.lstrip(" ")
+    return len(first) - len(body) <= 3 and SETEXT_LINE.match(body) is not None
 
 
 def _filled(t: str, end: int) -> bool:

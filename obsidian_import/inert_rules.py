@@ -82,19 +82,13 @@ TAG_CHARACTER = r"[^\s0-9!-,.:-@\[-^`{-~\u2000-\u206f\u2e00-\u2e7f]"
 OURS = "tool|thinking|agent|branch|compaction|client|command|media|context"
 
 
-GATES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("<", ()),
-    ("[", ("[[",)),
-    ("[", ()),
-    ("!", ("![",)),
-    ("]", ("](", "]:")),
-    ("#", ()),
-    ("%", ("%%",)),
-    (":", ("::", "://")),
-    ("^", ()),
-    ("`", ()),
+GATES = tuple(
+    (1 << n, literals[0][0], literals[0], literals[-1])
+    for n, literals in enumerate(
+        (["<"], ["[["], ["["], ["!["], ["](", "]:"], ["#"], ["%%"], ["::", "://"], ["^"], ["`"])
+    )
 )
-"""Before any pattern runs: a character, and literals one of which must be there too, for the alternative of that number in `candidates`."""
+"""Before any pattern runs: bit, first character and the literals one of which must be there for that alternative of `candidates`."""
 
 
 @cache

@@ -52,6 +52,8 @@ class Options:
 
 
 class Edit(NamedTuple):
+    """`put` goes in at `at`; a `kind` counts it, an empty one belongs to the edit before or after."""
+
     at: int
     put: str
     kind: str
@@ -87,9 +89,9 @@ class Scan:
         """All of them, sorted by place."""
         t, position = self.t, 0
         which = 0
-        for n, (character, literals) in enumerate(GATES):
-            if character in t and (not literals or any(map(t.__contains__, literals))):
-                which |= 1 << n
+        for bit, character, first, second in GATES:
+            if character in t and (first in t or second in t):
+                which |= bit
         queries = self.options.queries
         self.pattern = candidates(queries, which) if which else None
         self.indented = ("    " in t or "\t" in t) and any(q in t for q in queries)
@@ -111,6 +113,7 @@ class Scan:
         return self.out
 
     def add(self, at: int, kind: str, put: str = MARK) -> None:
+        """Note one edit."""
         guess = False
         if self.detect and kind:
             self.paragraph(at)
@@ -273,6 +276,7 @@ class Scan:
             self.cut(waiting, waiting + 2)
 
     def cut(self, s: int, e: int) -> None:
+        """Take a run of dollars apart."""
         for at in range(s + 1, e):
             self.add(at, "math" if at == s + 1 else "")
 
@@ -305,6 +309,7 @@ class Scan:
                 self.add(p, "task")
 
     def wikilink(self, p: int, e: int) -> None:
+        """N4, N6: a run of two or more brackets."""
         t, size = self.t, e - p
         embed = p > 0 and t[p - 1] == "!"
         if not self.options.wikilinks:
@@ -365,7 +370,9 @@ class Scan:
         if t[p + 1] == "/":
             m = SCHEME_BEFORE.search(t[max(0, p - 32) : p])
             if m is not None and m[0].lower() not in SCHEMES:
-                self.add(p, "scheme")
+                start = p - len(m[0])
+                told = t.endswith(("](", "](<"), max(0, start - 3), start)  # `target` has counted it
+                self.add(p, "" if told else "scheme")
             return
         if not self.options.fields:
             return
