@@ -54,7 +54,8 @@ def decision(text: str, target: str) -> str:
     return f"{' '.join(text.split())} -> {bare(target)}"
 
 
-def _pairs(told: Iterable[str]) -> frozenset[tuple[str, str]]:
+def pairs(told: Iterable[str]) -> frozenset[tuple[str, str]]:
+    """(folded text, folded target without `.md`) of each decision; lines that are none are left out."""
     found = set()
     for line in told:
         text, arrow, target = line.rpartition("->")
@@ -131,16 +132,16 @@ class Judge:
         self.settings = settings
         self.weights = weights
         self._ignore = frozenset(key(entry) for entry in settings.ignore if entry.strip())
-        self._accepted = _pairs(settings.accepted)
-        self._rejected = _pairs(settings.rejected)
+        self._accepted = pairs(settings.accepted)
+        self._rejected = pairs(settings.rejected)
         self._known: dict[tuple[str, Place, tuple[str, ...]], Verdict] = {}
 
     def ignored(self, path: str) -> bool:
         """Whether a person said that this note is never to be linked."""
         return key(stem(path)) in self._ignore
 
-    def _told(self, name: str, path: str, pairs: frozenset[tuple[str, str]]) -> bool:
-        return bool(pairs) and ((name, fold_path(bare(path))) in pairs or (name, fold_path(stem(path))) in pairs)
+    def _told(self, name: str, path: str, told: frozenset[tuple[str, str]]) -> bool:
+        return bool(told) and ((name, fold_path(bare(path))) in told or (name, fold_path(stem(path))) in told)
 
     def target(self, name: str, source: str) -> tuple[Claim | None, str]:
         """Gate 2: the one claim on a folded name that a link in `source` can mean, or why there is none."""
@@ -203,6 +204,23 @@ class Judge:
                 claim.path, claim, link=False, reason=refused, final=refused in ("everyday word", "too short")
             )
         return self._score(name, text, claim, source, place, spoken)
+
+    def near(self, name: str, text: str, source: str, spoken: tuple[str, ...], tier: str) -> Verdict:
+        """The verdict on words that are only near to the folded `name`: proposed, or not worth a word."""
+        claim, _ = self.target(name, source)
+        other = key(text)
+        if (
+            claim is None
+            or other in self.lexicon.names
+            or {name, other, key(claim.written), key(stem(claim.path))} & self._ignore
+            or self._told(other, claim.path, self._rejected)
+            or self._surface(name, claim.written, claim, Place())
+        ):
+            return Verdict("", None, link=False)
+        verdict = self._score(name, claim.written, claim, source, Place(start=True), spoken)
+        kind = "same stem as" if tier == "stem" else "nearly the words of"
+        reason = f"{kind} {claim.written} · {verdict.reason.split(' · ', 1)[-1]}"
+        return Verdict(claim.path, claim, link=False, score=verdict.score, reason=reason, proposed=verdict.score >= 0)
 
     def path(self, path: str, source: str) -> Verdict:
         """The verdict on a vault-relative path that stands in prose."""

@@ -145,6 +145,21 @@ class Lexicon:
             self._fingerprint = hasher.hexdigest()
         return self._fingerprint
 
+    def with_names(self, pairs: Iterable[tuple[str, str]]) -> Lexicon:
+        """With further names that a person accepted: (folded text, folded path or name of the note, no `.md`)."""
+        more: dict[str, tuple[Claim, ...]] = {}
+        for name, target in sorted(pairs):
+            path = self.index.by_path.get(target) or self.index.resolve(target)
+            if path is None or name in self.names or not path.lower().endswith(".md"):
+                continue
+            known = [claim for claim in self.names.get(key(stem(path)), ()) if claim.path == path]
+            more[name] = (Claim(path, "alias", name, known[0].bar if known else ""),)
+        if not more:
+            return self
+        return Lexicon(
+            self.index, {**self.names, **more}, self.linked, self.counts, self.voters, self.human, self.off, self.whole
+        )
+
     def notes_of(self, name: str) -> list[str]:
         """Paths of the notes that may be linked by a (not yet folded) name or alias."""
         return sorted({claim.path for claim in self.names.get(key(name), ()) if not claim.bar})

@@ -10,18 +10,20 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from obsidian_import import markdown
 from obsidian_import.addresses import fold_path, parse_link, render_link, stem
 from obsidian_import.everyday import languages
-from obsidian_import.judgement import WEIGHTS, HowSure, Judge, LinkSettings, Place, Verdict, Weights
+from obsidian_import.judgement import WEIGHTS, HowSure, Judge, LinkSettings, Place, Verdict, Weights, pairs
 from obsidian_import.lexicon import Claim, Lexicon
 from obsidian_import.model import Edit, Link, NearMiss
 from obsidian_import.notefacts import frontmatter, head
+from obsidian_import.suggestions import Suggester, repair
 from obsidian_import.surfaces import Hit, is_cjk, key, longest, outside
 
-__all__ = ["LinkSettings", "Linked", "Linker"]
+__all__ = ["LinkSettings", "Linked", "Linker", "repair", "resolve"]
 
 _OWN: Final = re.compile(r"\\\[\\\[([^\[\]|\n]+?)(?:\\?\|([^\[\]|\n]*))?\]\]")
 _BEFORE: Final = re.compile(r"[\w.+-]*\Z")
@@ -124,9 +126,9 @@ class Linker:
     """Links notes against one lexicon. Reusable for any number of notes; holds no state about them."""
 
     def __init__(self, lexicon: Lexicon, settings: HowSure | None = None, *, weights: Weights = WEIGHTS) -> None:
-        self.lexicon = lexicon
         self.settings = settings or LinkSettings()
-        self.judge = Judge(lexicon, self.settings, weights)
+        self.lexicon = lexicon.with_names(pairs(self.settings.accepted))
+        self.judge = Judge(self.lexicon, self.settings, weights)
         self._spelled: dict[tuple[str, str, bool], tuple[str | None, str]] = {}
 
     @property
@@ -332,8 +334,53 @@ class Linker:
         return claim.path if claim else None
 
     def _suggest(self, page: _Page, parts: Sequence[_Part]) -> list[NearMiss]:
-        """The stem-equal and fuzzy finds."""
-        return []
+        """The stem-equal and fuzzy finds whose note is not linked yet, first of each note."""
+        found: list[NearMiss] = []
+        told = {miss.target for miss in page.misses or () if miss.suggested}
+        for part in parts:
+            spans = [(start, end, False) for start, end, _ in part.places.spans]
+            for near in self._suggester.find(part.body, _Free(spans)):
+                verdict = self.judge.near(
+                    near.name, part.body[near.start : near.end], page.path, page.spoken, near.tier
+                )
+                if not verdict.proposed or verdict.target in page.done or verdict.target in told:
+                    continue
+                told.add(verdict.target)
+                found.append(
+                    NearMiss(
+                        part.body[near.start : near.end],
+                        verdict.target,
+                        verdict.reason,
+                        verdict.score,
+                        near.tier,
+                        page.line(part.start + near.start),
+                        suggested=True,
+                    )
+                )
+        return found
+
+    @cached_property
+    def _suggester(self) -> Suggester:
+        return Suggester(self.lexicon, threshold=self.settings.threshold, jaccard=self.settings.jaccard)
+
+
+class _Free:
+    """Whether a stretch touches none of the spans."""
+
+    def __init__(self, spans: Sequence[tuple[int, int, bool]]) -> None:
+        self._starts = [span[0] for span in spans]
+        self._spans = spans
+
+    def __call__(self, start: int, end: int) -> bool:
+        at = bisect_right(self._starts, start) - 1
+        if at >= 0 and self._spans[at][1] > start:
+            return False
+        return at + 1 >= len(self._spans) or self._starts[at + 1] >= end
+
+
+def resolve(link: str, source: str, lexicon: Lexicon) -> str | None:
+    """The file that the text between `[[` and `]]` means in the note `source`; None: no file, or not one alone."""
+    return lexicon.index.resolve(link, source)
 
 
 def _by_line(miss: NearMiss) -> tuple[int, str, str]:
