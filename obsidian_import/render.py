@@ -246,10 +246,12 @@ def _distinct(values: Iterable[str]) -> list[str]:
 
 def _parts(messages: Sequence[Message], size: int) -> list[list[Message]]:
     """Messages in order, as many to a part as fit; one that fits into none is cut, each piece but its last alone."""
+    if sum(len(message.body) + len(message.head) + 4 for message in messages) * 4 <= size:
+        return [list(messages)]  # no character takes more than four bytes
     parts: list[list[Message]] = [[]]
     used = 0
     for message in messages:
-        cost = width(message.text) + 2
+        cost = width(message.head) + width(message.body) + 4
         if cost <= size:
             if used + cost > size and parts[-1]:
                 parts.append([])
