@@ -13,34 +13,16 @@ from typing import Any
 from obsidian_import.formats import _claude_records as records
 from obsidian_import.formats import _claude_text as words
 from obsidian_import.formats._claude_blocks import answer, extends, from_result, plain_text, shown
+from obsidian_import.formats._claude_drafts import Draft, fold_rewound, unique
+from obsidian_import.formats._claude_queue import Queue, squeeze
 from obsidian_import.formats._claude_text import Said, clean
 from obsidian_import.formats._claude_tools import Shelf, indented, text_of
 from obsidian_import.jsonl import Record
-from obsidian_import.model import Aside, Block, Role, Text, Thinking, ToolCall, ToolResult, Turn
+from obsidian_import.model import Aside, Block, Text, Thinking, ToolCall, ToolResult, Turn
 
-_QUEUE = 200
-"""So many waiting messages are compared with what is said later."""
-_NESTED = 6
-"""So many folded things stand inside each other at most; the rest stands in line."""
 _LONG_ID = 20
 """A message id of this length is the API's and unique; shorter ones are somebody's own and may be used again."""
 _PLACEHOLDERS = frozenset({"(no content)", "No response requested."})
-
-
-@dataclass(slots=True, eq=False)
-class Draft:
-    """A turn that may still grow."""
-
-    id: str
-    role: Role
-    at: str
-    blocks: list[Block] = field(default_factory=list)
-    parent: str = ""
-    queued: str = ""
-    """Text of a message that so far only stands in the queue; such a draft may turn out to be a second copy."""
-    dead: bool = False
-    depth: int = 0
-    """How many abandoned branches are folded into each other inside."""
 
 
 @dataclass(slots=True, eq=False)
@@ -92,11 +74,7 @@ class Builder:
     """The latest draft of each role that is in the talk for certain, and of any ("")."""
     _command: tuple[Said, Draft] | None = None
     _seen: set[int] = field(default_factory=set)
-    _queue: list[Draft] = field(default_factory=list)
-    _taken: list[Draft] = field(default_factory=list)
-    _removed: list[Draft] = field(default_factory=list)
-    _owed: int = 0
-    """Removals to come for messages that were already met as attachments."""
+    _queue: Queue = field(default_factory=Queue)
     _steered: str = ""
 
     # ------------------------------------------------------------------ records
@@ -276,62 +254,20 @@ class Builder:
     # ------------------------------------------------------------------ the queue
 
     def _queue_operation(self, record: Record, uid: str) -> None:
-        operation = record.get("operation")
-        if operation == "enqueue":
-            said = words.understand(plain_text(record.get("content")))
-            text = "\n\n".join(s.text for s in said if s.kind == "human")
-            if text and all(s.kind == "human" for s in said):
-                at = records.text(record, "timestamp")
-                if self._repeated(("queue", at, text, 0)):
-                    return
-                draft = Draft(uid, "user", at, [Text(text)], queued=text)
-                self.drafts.append(draft)
-                self._queue.append(draft)
-                del self._queue[:-_QUEUE]
-                self._open = None
-        elif operation == "dequeue" and self._queue:
-            self._taken.append(self._queue.pop(0))
-            del self._taken[:-_QUEUE]
-        elif operation == "remove":
-            self._remove(_squeeze(plain_text(record.get("content"))))
-        elif operation == "popAll":
-            for draft in self._queue:
-                draft.dead = True
-            self._queue.clear()
-
-    def _remove(self, text: str) -> None:
-        """A message left the queue in mid-turn: Claude was given it, so it is a prompt; old versions leave no other trace."""
-        if self._owed:
-            self._owed -= 1
-            return
-        for draft in self._queue:
-            if not text or _squeeze(draft.queued) == text:
-                self._queue.remove(draft)
-                draft.dead = True
-                given = Draft(draft.id, "user", draft.at, draft.blocks, queued=draft.queued)
-                self.drafts.append(given)  # it is said when Claude is given it
-                self._removed.append(given)
-                del self._removed[:-_QUEUE]
-                self._open = None
+        if record.get("operation") == "enqueue":
+            what = plain_text(record.get("content"))
+            if self._repeated(("queue", records.text(record, "timestamp"), what, 0)):
                 return
+        draft = self._queue.operation(record, uid)
+        if draft is not None:
+            self.drafts.append(draft)
+            self._open = None
 
     def _was_queued(self, text: str, record: Record) -> bool:
         """Cross the queue's copy of a prompt out. True: the prompt itself was shown already (a steering message)."""
-        wanted = _squeeze(text)
-        found = None
-        for waiting in (self._taken, self._queue, self._removed):
-            found = next((d for d in waiting if _squeeze(d.queued) == wanted), None)
-            if found is not None:
-                break
-        else:
-            waiting = self._taken
-            found = next((d for d in waiting if _alike(_squeeze(d.queued), wanted)), None)
-        if found is not None:
-            found.dead = True
-            if waiting is self._queue and record.get("type") == "attachment":
-                self._owed += 1
-            waiting.remove(found)
-        return bool(self._steered) and record.get("type") == "user" and wanted == self._steered and len(wanted) > 20
+        self._queue.strike(text, attached=record.get("type") == "attachment")
+        steered = bool(self._steered) and record.get("type") == "user"
+        return steered and len(self._steered) > 20 and squeeze(text) == self._steered
 
     def _attachment(self, record: Record, uid: str) -> None:
         attachment = record.get("attachment")
@@ -354,7 +290,7 @@ class Builder:
         count = len(self.prompts)
         self._say(said, media, uid, records.text(record, "timestamp"), probe, wrapped=False)
         if len(self.prompts) > count:
-            self._steered = _squeeze(spoken)
+            self._steered = squeeze(spoken)
 
     # ------------------------------------------------------------------ Claude
 
@@ -433,7 +369,7 @@ class Builder:
                 if block.id:
                     self.calls.add(block.id)
                 if block.name in ("Task", "Agent", "Skill"):
-                    self.starts.append(Call(block.id, _squeeze(block.input), block.title, self))
+                    self.starts.append(Call(block.id, squeeze(block.input), block.title, self))
             if isinstance(block, Text | ToolCall):
                 self.answered = True
 
@@ -477,11 +413,11 @@ class Builder:
                 merged[-1].blocks += draft.blocks
             elif draft.blocks:
                 merged.append(draft)
-        _unique(merged)
+        unique(merged)
         for draft in merged:
             self._answers(draft)
         speaker = {"user": "Task", "assistant": "Agent"} if self.agent else {}
-        kept = _fold_rewound(merged) if not self.agent else merged
+        kept = fold_rewound(merged) if not self.agent else merged
         return tuple(
             Turn(d.id, d.role, tuple(d.blocks), records.when(d.at), speaker.get(d.role, "")) for d in kept
         ), self.lead
@@ -497,53 +433,9 @@ class Builder:
             draft.blocks = blocks
 
 
-def _fold_rewound(drafts: list[Draft]) -> list[Draft]:
-    """Fold what was rewound: a prompt, answered, and later asked anew from the same place."""
-    kept: list[Draft] = []
-    asked: dict[str, int] = {}
-    for draft in drafts:
-        place = asked.get(draft.parent) if draft.role == "user" and draft.parent else None
-        if place is not None and any(d.role == "assistant" for d in kept[place:]):
-            gone = kept[place:]
-            depth = 1 + max(d.depth for d in gone)
-            if depth <= _NESTED:
-                del kept[place:]
-                for one in gone:
-                    if asked.get(one.parent, -1) >= place:
-                        del asked[one.parent]
-                first = gone[0]
-                earlier = [b for b in first.blocks if isinstance(b, Aside) and b.kind == "branch"]
-                first.blocks = [b for b in first.blocks if b not in earlier]
-                turns = tuple(Turn(d.id, d.role, tuple(d.blocks), records.when(d.at)) for d in gone)
-                draft.blocks += [*earlier, Aside("branch", "Abandoned: asked again from here", turns)]
-                draft.depth = depth if len(gone) > 2 or not earlier else first.depth
-        if draft.role == "user" and draft.parent:
-            asked.setdefault(draft.parent, len(kept))
-        kept.append(draft)
-    return kept
-
-
-def _unique(drafts: list[Draft]) -> None:
-    """No id twice: foreign writers repeat them, and a note's headings are made of them."""
-    seen: Counter[str] = Counter()
-    for draft in drafts:
-        seen[draft.id] += 1
-        if seen[draft.id] > 1:
-            draft.id = f"{draft.id}-{seen[draft.id]}"
-
-
 def _is_result(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") == "tool_result"
 
 
 def _title(said: Said) -> str:
     return " ".join((said.text or said.title).split())[:200]
-
-
-def _squeeze(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _alike(queued: str, said: str) -> bool:
-    """Whether a prompt is the queue's text with what the client added to it."""
-    return len(queued) > 3 and (queued[:40] == said[:40] or queued in said)

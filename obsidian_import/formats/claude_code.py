@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from obsidian_import.formats import _claude_facts as facts_of
 from obsidian_import.formats import _claude_lineage as lineage
 from obsidian_import.formats import _claude_records as records
 from obsidian_import.formats import _claude_text as words
@@ -55,11 +56,11 @@ def claims(file: File) -> bool:
 
 def groups(files: Sequence[File], memo: Memo) -> Iterator[Group]:
     """The files of each lineage with its forks and sub-agents; `hint` holds who continues whom."""
-    known: list[lineage.Known] = []
+    known: list[facts_of.Known] = []
     good: list[File] = []
     for file in files:
         try:
-            known.append(lineage.known(file, memo))
+            known.append(facts_of.known(file, memo))
         except records.READ_ERRORS:
             yield Group(NAME, (file,))
         else:
@@ -78,7 +79,7 @@ def groups(files: Sequence[File], memo: Memo) -> Iterator[Group]:
         yield Group(NAME, tuple(good[p] for p in places), hint)
 
 
-def _hint(known: Sequence[lineage.Known], stems: Sequence[str]) -> dict[str, object]:
+def _hint(known: Sequence[facts_of.Known], stems: Sequence[str]) -> dict[str, object]:
     talks = lineage.talks(known, stems)
     return {
         "talks": [{"sids": t.sids, "files": t.files, "parent": t.parent, "family": t.family} for t in talks],
@@ -106,11 +107,11 @@ def read(group: Group) -> Iterator[Found]:
     yield from reading.problems()
 
 
-def _facts_now(group: Group) -> tuple[list[lineage.Known] | None, list[Problem]]:
-    known: list[lineage.Known] = []
+def _facts_now(group: Group) -> tuple[list[facts_of.Known] | None, list[Problem]]:
+    known: list[facts_of.Known] = []
     for file in group.files:
         try:
-            known.append(lineage.known(file, None))
+            known.append(facts_of.known(file, None))
         except records.READ_ERRORS as error:
             return None, [Problem(file.where, f"could not be read: {_reason(error)}", fatal=True)]
     return known, []
