@@ -19,7 +19,23 @@ def best(run: Callable[[], object]) -> float:
 
 
 def message(r: random.Random) -> str:
-    words = "the of queue index cache deploy retry build token parser error value handler note graph".split()
+    words = [
+        "the",
+        "of",
+        "queue",
+        "index",
+        "cache",
+        "deploy",
+        "retry",
+        "build",
+        "token",
+        "parser",
+        "error",
+        "value",
+        "handler",
+        "note",
+        "graph",
+    ]
     out = []
     for _ in range(r.randint(2, 14)):
         text = " ".join(r.choice(words) for _ in range(r.randint(10, 60)))

@@ -8,9 +8,9 @@ the parser already reads that line as the paragraph it becomes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-TICKS = re.compile(r"```[^\n]*+")
 RUN = re.compile(r"```[^\n]*+|~~~[^\n]*+")
 CONTAINERS = re.compile(r"[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++[ \t>]*+)*+\Z")
 SETEXT = re.compile(r"\n[ \t>]*+(?:=++|-++)[ \t]*+\r?(?=\n|\Z)")
@@ -86,18 +86,30 @@ def _filled(t: str, end: int) -> bool:
     return bool(t[start:end].strip(" \t\r>"))
 
 
+def _runs(t: str) -> Iterator[tuple[int, int]]:
+    """The first run of three or more on each line that has one: its start, and the end of the line."""
+    if "~~~" in t:
+        yield from (m.span() for m in RUN.finditer(t))
+        return
+    at = t.find("```")
+    while at >= 0:
+        end = t.find("\n", at)
+        end = len(t) if end < 0 else end
+        yield at, end
+        at = t.find("```", end)
+
+
 def _plain(t: str, found: Blocks) -> bool:
     """The scan where every opener stands in column 0; False (and `found` spoilt) where one does not."""
     opened: Fence | None = None
     mark, size, done, length = "", 0, 0, len(t)
-    for m in (RUN if "~~~" in t else TICKS).finditer(t):
-        at, end = m.span()
+    for at, end in _runs(t):
         start = t.rfind("\n", done, at) + 1 or done
         done = end
         prefix = t[start:at]
         if prefix and CONTAINERS.match(prefix) is None:
             continue
-        words = m[0].lstrip(t[at])
+        words = t[at:end].lstrip(t[at])
         run = end - at - len(words)
         if opened is None:
             if t[at] == "`" and "`" in words:

@@ -91,6 +91,9 @@ GATES = tuple(
 """Before any pattern runs: bit, first character and the literals one of which must be there for that alternative of `candidates`."""
 
 
+QUERY_BIT = GATES[-1][0]
+
+
 @cache
 def candidates(prefixes: tuple[str, ...], which: int) -> re.Pattern[str]:
     """Every place in text that may need something; each alternative starts with a literal, so that the search can skip.

@@ -25,6 +25,7 @@ from obsidian_import.inert_rules import (
     MARK,
     MERMAID_ACTIVE,
     PAD,
+    QUERY_BIT,
     RUN,
     SCHEME_BEFORE,
     SCHEME_TARGET,
@@ -93,8 +94,11 @@ class Scan:
             if character in t and (first in t or second in t):
                 which |= bit
         queries = self.options.queries
+        live = any(q in t for q in queries)
+        if not live:
+            which &= ~QUERY_BIT
         self.pattern = candidates(queries, which) if which else None
-        self.indented = ("    " in t or "\t" in t) and any(q in t for q in queries)
+        self.indented = live and ("    " in t or "\t" in t)
         if self.single:
             self.text(0, len(t))
         else:
