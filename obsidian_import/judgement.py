@@ -239,10 +239,10 @@ class Judge:
 
     def _surface(self, name: str, text: str, claim: Claim, place: Place) -> str:
         """Gate 3: why the words themselves can be no link; empty where they can."""
-        if function_word(name):
-            return "everyday word"
         written = claim.written if claim.tier != "derived" else text
         capitals = acronym(written)
+        if function_word(name) and not capitals:
+            return "everyday word"
         if capitals and (nfc(text) != nfc(written) or place.shouted):
             return f"written differently from {written}" if not place.shouted else "the line is all in capitals"
         if short(name) and not (capitals and len(written) >= 2):
