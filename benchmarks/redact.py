@@ -12,13 +12,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from redact_corpus import contexts, tokens
-
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from obsidian_import.redact import Redactor, default_rules
+from tests.redact_corpus import contexts, tokens
 
-_SYLLABLES = "ba be bi bo ca ce co da de di do fa fe ga ge ha he ja ka ke ki la le li lo ma me mi mo na ne no".split()
-_WORDS = (
+_SYLLABLES = "ba be bi bo ca ce co da de di do fa fe ga ge ha he ja ka ke ki la le li lo ma me mi mo na ne no".split()  # noqa: SIM905
+_WORDS = (  # noqa: SIM905
     "auth flow postgres index query cache deploy pipeline docker kubernetes session token login user secret key pass password cookie "
     "header config import export vault note link graph function thread process the a of to and in is it that for on with as"
 ).split()
@@ -62,7 +61,9 @@ def planted(texts: list[str], seed: int = 9) -> list[str]:
     """Every eighth text (about 8 KB apart) holds a secret."""
     rnd = random.Random(seed)
     plants = [plant.text for plant in (*tokens(seed), *contexts(seed))]
-    return [text + "\n" + rnd.choice(plants) + "\n" + text[:200] if i % 8 == 0 else text for i, text in enumerate(texts)]
+    return [
+        text + "\n" + rnd.choice(plants) + "\n" + text[:200] if i % 8 == 0 else text for i, text in enumerate(texts)
+    ]
 
 
 HOSTILE: dict[str, Callable[[], str]] = {
@@ -101,7 +102,9 @@ def main() -> None:
     options = parser.parse_args()
     start = time.process_time()
     engine = default_rules().engine
-    print(f"{'tables: ' + str(len(engine.literals)) + ' literals, built in':40s} {(time.process_time() - start) * 1000:8.1f} ms")
+    print(
+        f"{'tables: ' + str(len(engine.literals)) + ' literals, built in':40s} {(time.process_time() - start) * 1000:8.1f} ms"
+    )
     texts = chat(options.mb)
     print(f"{'chat text, no secrets':40s} {rate(texts):8.1f} MB/s")
     print(f"{'chat text, a secret every 8 texts':40s} {rate(planted(texts)):8.1f} MB/s")

@@ -17,13 +17,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from operator import itemgetter
 from typing import Final
 from urllib.parse import quote, quote_plus
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from obsidian_import.errors import UserError
-from obsidian_import.redact_context import FINDERS, Finder, Scan
+from obsidian_import.redact_context import Finder, Scan
+from obsidian_import.redact_finders import FINDERS
 from obsidian_import.redact_rules import BACK, BACK_OPTIONAL, DISCORD, DISCORD_BACK, RUN, SHAPES, Shape
 from obsidian_import.redact_values import Style, filler, secret
 
@@ -119,17 +121,23 @@ class _Engine:
         self.longest = max(map(len, literals))
         self.actions = [tuple(actions.get(literal, ())) for literal in literals]
         self.words = [tuple(self.known.get(literal, ())) for literal in literals]
+        self.plain = [
+            not words and all(not isinstance(one, Shape) for one in actions)
+            for words, actions in zip(self.words, self.actions, strict=True)
+        ]
         self.automaton = BytesAhoCorasick(literals, implementation=Implementation.DFA)
 
     def _places(self, data: bytes) -> Iterator[tuple[int, int, int]]:
         """(literal, start, end) in bytes, by start, window after window."""
         size = len(data)
         if size <= _WINDOW:
-            yield from sorted(self.automaton.find_matches_as_indexes(data, overlapping=True), key=_start)
+            yield from sorted(self.automaton.find_matches_as_indexes(data, overlapping=True), key=_START)
             return
         for base in range(0, size, _WINDOW):
             part = data[base : base + _WINDOW + self.longest]
-            for literal, start, end in sorted(self.automaton.find_matches_as_indexes(part, overlapping=True), key=_start):
+            for literal, start, end in sorted(
+                self.automaton.find_matches_as_indexes(part, overlapping=True), key=_START
+            ):
                 if start < _WINDOW:
                     yield literal, base + start, base + end
 
@@ -146,6 +154,8 @@ class _Engine:
         for literal, start, end in places:
             while ahead and ahead[0][0] <= start:
                 taken = max(taken, heappop(ahead)[1])
+            if start < taken and self.plain[literal]:
+                continue
             for action in self.actions[literal]:
                 if isinstance(action, Shape):
                     if start >= run_end:
@@ -194,13 +204,12 @@ class _Engine:
 
 
 _LOOSE: Final = frozenset(
-    "env-secret password token secret api-key credential authorization bearer-token query-secret url-password url-token connection-string cookie webhook".split()
+    "env-secret password token secret api-key credential authorization bearer-token query-secret url-password url-token connection-string cookie webhook".split()  # noqa: SIM905
 )
 """Kinds that say where a secret stood; a provider's shape says more."""
 
 
-def _start(place: tuple[int, int, int]) -> int:
-    return place[1]
+_START: Final = itemgetter(1)
 
 
 def _code_points(raw: bytes, places: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
@@ -255,8 +264,12 @@ def _shape(scan: Scan, shape: Shape, start: int) -> int:
 
 
 def _after_escape(text: str, start: int) -> bool:
-    """Is the letter before a part of an escape (`\\n`, `\\t`, `%3D`, `%20`, `\\u003d`) and not of a word?"""
-    return text[start - 2 : start] in {"\\n", "\\t", "\\r"} or text[start - 3 : start - 2] == "%" or text[start - 6 : start - 4] == "\\u"
+    """Say whether the letter before is a part of an escape (`\\n`, `\\t`, `%3D`, `%20`, `\\u003d`) and not of a word."""
+    return (
+        text[start - 2 : start] in {"\\n", "\\t", "\\r"}
+        or text[start - 3 : start - 2] == "%"
+        or text[start - 6 : start - 4] == "\\u"
+    )
 
 
 def _cut(text: str, shape: Shape, start: int) -> int:
@@ -364,7 +377,7 @@ class Redactor:
     def _mark(self, value: str, kind: str) -> str:
         if value not in self._marks:
             self._marks[value] = (f"[REDACTED:{kind}:{len(self._marks) + 1}]", kind)
-            if len(self._echo) < _ECHO and 10 <= len(value) <= 4096 and secret(value, Style.PROSE, passish=False):
+            if len(self._echo) < _ECHO and 10 <= len(value) <= 4096 and secret(value[:300], Style.PROSE, passish=False):
                 self._echo.append(value)
         mark, kind = self._marks[value]
         self.counts[kind] = self.counts.get(kind, 0) + 1
@@ -403,7 +416,9 @@ def known_from_env(env: Mapping[str, str]) -> dict[str, str]:
             continue
         if re.match(r"[a-z][\w+.-]*://", value, re.IGNORECASE) and "webhook" not in name.lower():
             continue
-        if re.fullmatch(r"(?:~|\.{0,2})/[\w.@/ -]*|[A-Za-z]:\\.*|[\d.,:]+|\w+\(\)|[A-Za-z]+", value) and not _looks_random(value):
+        if re.fullmatch(
+            r"(?:~|\.{0,2})/[\w.@/ -]*|[A-Za-z]:\\.*|[\d.,:]+|\w+\(\)|[A-Za-z]+", value
+        ) and not _looks_random(value):
             continue
         known[value] = "env-secret"
     return known
@@ -411,4 +426,3 @@ def known_from_env(env: Mapping[str, str]) -> dict[str, str]:
 
 def _looks_random(value: str) -> bool:
     return secret(value, Style.PROSE, passish=True)
-

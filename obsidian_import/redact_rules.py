@@ -33,9 +33,7 @@ class Shape:
     mixed: bool = False
 
 
-def _shape(
-    kind: str, literals: str, pattern: str, *, apart: bool = False, wrap: int = 0, mixed: bool = False
-) -> Shape:
+def _shape(kind: str, literals: str, pattern: str, *, apart: bool = False, wrap: int = 0, mixed: bool = False) -> Shape:
     return Shape(kind, tuple(literals.split()), re.compile(pattern, re.ASCII), apart, wrap, mixed)
 
 
@@ -124,9 +122,13 @@ SHAPES: Final[tuple[Shape, ...]] = (
     _shape("cerebras-key", "csk-", r"csk-[a-z0-9]{40,}", apart=True),
     _shape("secret-key", "sk_", r"sk_[0-9a-f]{40,}", apart=True),
     # ---- talk and mail
-    _shape("slack-token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs-", r"xox[a-eoprs][.-][\w%.-]{16,}"),
+    _shape(
+        "slack-token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs-", r"xox[a-eoprs][.-][\w%.-]{16,}"
+    ),
     _shape("slack-token", "xapp-", r"xapp-\d-[\w-]{20,}", apart=True),
-    _shape("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<v>[\w+/-]{20,})"),
+    _shape(
+        "slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<v>[\w+/-]{20,})"
+    ),
     _shape("slack-webhook", "/services/t", r"/services/(?P<v>T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{16,})"),
     _shape("discord-webhook", "/webhooks/", r"/webhooks/(?P<v>\d{15,22}/[\w-]{40,})"),
     _shape("teams-webhook", "webhook.office.com/", r"webhook\.office\.com/webhookb2/(?P<v>[\w@/-]{40,})"),
@@ -177,15 +179,17 @@ SHAPES: Final[tuple[Shape, ...]] = (
     _shape("jwt", "eyj", r"ey[JK][\w-]{8,}\.(?:ey[JK]|[\w-])[\w-]{8,}(?:\.[\w-]*){0,3}", apart=True),
     _shape("jwt", "eyj", r"ey[JK][\w%-]{8,}%2[eE]ey[JK][\w%-]{8,}", apart=True),
     _shape("api-key", "sk-", r"sk-[A-Za-z0-9]{32,}", apart=True, mixed=True),
-    _shape("api-key", "sk-", r"sk-(?:[a-z]{2,10}-)?(?=[a-z_-]*\d)(?=[a-z0-9_-]*[A-Z])[\w-]{24,}", apart=True, mixed=True),
+    _shape(
+        "api-key", "sk-", r"sk-(?:[a-z]{2,10}-)?(?=[a-z_-]*\d)(?=[a-z0-9_-]*[A-Z])[\w-]{24,}", apart=True, mixed=True
+    ),
 )
 
 BACK: Final[dict[str, re.Pattern[str]]] = {
     # what stands before the literal belongs to the token; the expression is tried on the 128 characters before it
     "azure-client-secret": re.compile(r"[\w.~-]{3}\d\Z", re.ASCII),
     "telegram-token": re.compile(r"(?<!\d)\d{8,10}\Z", re.ASCII),
-    "mailchimp-key": re.compile(r"(?<![0-9a-f])[0-9a-f]{32}\Z", re.ASCII),
-    "terraform-token": re.compile(r"(?<!\w)[A-Za-z0-9]{14}\Z", re.ASCII),
+    "mailchimp-key": re.compile(r"(?:(?<![0-9a-f])|(?<=\\[nrt]))[0-9a-f]{32}\Z", re.ASCII),
+    "terraform-token": re.compile(r"(?:(?<!\w)|(?<=\\[nrt]))[A-Za-z0-9]{14}\Z", re.ASCII),
 }
 BACK_OPTIONAL: Final[dict[str, re.Pattern[str]]] = {
     "openai-key": re.compile(r"(?<!\w)sk-[\w-]{10,80}\Z", re.ASCII),
@@ -193,11 +197,11 @@ BACK_OPTIONAL: Final[dict[str, re.Pattern[str]]] = {
 
 DISCORD: Final = re.compile(r"\.[\w-]{6}\.[\w-]{27,}", re.ASCII)
 """A Discord bot token has no literal; this scan starts at dots and runs at memory speed."""
-DISCORD_BACK: Final = re.compile(r"(?<![\w-])[MNO][\w-]{22,27}\Z", re.ASCII)
+DISCORD_BACK: Final = re.compile(r"(?:(?<![\w-])|(?<=\\[nrt]))[MNO][\w-]{22,27}\Z", re.ASCII)
 
 # ------------------------------------------------------------------ names
 
-_KEYS: Final = (
+_KEYS: Final = (  # noqa: SIM905
     "api access private account encryption encrypt signing auth master service license subscription shared storage "
     "admin jwt app application deploy ssh crypt hmac webhook functions root consumer client preshared function "
     "secret session project integration ingest gpg wif cipher aes symmetric decryption cosmos sas"
@@ -227,23 +231,23 @@ NAMES: Final[tuple[str, ...]] = (
 )
 """Words that make a name secret. What follows them (`_v2`, `_prod`) and stands before (`DB_`, `root`) is free."""
 
-HARMLESS_TAIL: Final = re.compile(
-    r"(?i:[-_.]?(?:es|ed|ing|er|ers|izer|izers|ize|ized|ization|count|counts|type|types|url|urls|uri|name|names"
-    r"|field|fields|path|file|filename|dir|length|len|limit|limits|budget|usage|expir\w*|ttl|lifetime|policy|id|ids|endpoint|index|idx|input"
-    r"|regex|pattern|hint|label|placeholder|reset|form|page|required|enabled|manager|provider|store|service|version"
-    r"|algorithm|alg|format|prefix|class|kind|status|state|error|errors|message|msg|text|at|date|time|timestamp|age|ref"
-    r"|arn|fingerprint|checksum|rotation|scope|scopes|mode|strength|validator|validation|change|changed|updated"
-    r"|created|created_at|expires_at|command|cmd|helper|header|param|parameter|column|encoder|encoding|hasher|method|source|kid"
-    r"|visibility|visible|confirmation_label|rate|per\w*|cost|price|total|used|max|min|size|window|group|groups|list|set|map|by"
-    r"|position|offset|start|end|range|pos|stream|parser|generator|refresh_interval|interval|timeout|table|user|username|role|env|var"
-    r"|through|ive|ion|age|enger|engers|port|ports|word_?(?:field|input|reset|policy|hash_?er|length|min\w*|max\w*|label|hint|type|strength"
-    r"|url|prompt|confirm_?label|placeholder|validators?|form|page|required|file|path|encoder|manager|command|id|version|store|name|auth\w*|less|s))"
-    r")(?![A-Za-z0-9])"
+_HARMLESS: Final = frozenset(
+    (  # noqa: SIM905
+        "es ed ing er ers izer izers ize ized ization count counts type types url urls uri name names field fields "
+        "path file filename dir length len limit limits budget usage ttl lifetime policy id ids endpoint index idx input "
+        "regex pattern hint label placeholder reset form page required enabled manager provider store service version "
+        "algorithm alg format prefix class kind status state error errors message msg text at date time timestamp age ref "
+        "arn fingerprint checksum rotation scope scopes mode strength validator validation change changed updated created "
+        "command cmd helper header param parameter column encoder encoding hasher method source kid visibility visible "
+        "rate cost price total used max min size window group groups list set map by position offset start end range pos "
+        "stream parser generator interval timeout table user username role env var through ive ion enger engers port "
+        "ports expiry expires expired expire expiration per "
+    ).split()
 )
 """Tails that turn the name into one of something else: `token_count`, `secretName`, `password_field`."""
 
 STOP: Final = frozenset(
-    "string str text password passwd pwd secret token tokens key keys value values none null nil undefined true false yes no on off "
+    "string str text password passwd pwd secret token tokens key keys value values none null nil undefined true false yes no on off "  # noqa: SIM905
     "bearer basic type required optional hidden visible enabled disabled default unknown invalid valid missing empty any object "
     "number int integer float bool boolean bytes buffer array list dict function self this void char varchar unset set get "
     "changeme change_me changeit replaceme example test testing sample dummy placeholder redacted masked removed secretstr "
@@ -256,13 +260,37 @@ STOP: Final = frozenset(
 )
 """Values that are words about secrets and no secrets."""
 
-PLACEHOLDER: Final = re.compile(
-    r"(?i)(?:\A<|\A\[|\A\{\{|\A\$\{|\A\$\(|\A\$?\{|\A%[A-Z_(]\w*[%)]|\A%[sd]|\A\$[A-Z_][\w:.]*\Z|\A\$\{?[A-Z_]\w*(?:[/:@.-]+\$\{?\w*\}?)*\Z"
-    r"|\A\*\*|\A\*[\w.]*\Z|\A\.\.|\A…|x{4,}|\*{3,}|•|\.{3,}\Z|…"
-    r"|\A(?:your|my|the|some|an?|insert|enter|replace|change|put|paste|add|use|set|example|sample|dummy|fake|placeholder|redacted|hidden|masked)[-_ ]"
-    r"|\A(?:your|insert|replace|placeholder|redacted|example)[a-z]*\Z"
-    r"|[-_](?:here|goes[-_]here|placeholder)\Z"
-    r"|\Adata:|\Asha\d{1,3}[-:]|\Aop://|\Aarn:aws|\Aref\+|\Avault:|\Aprojects/|\Aenc\[|\A![A-Z][a-z]+|\A&[a-z]|\A@[a-z]+\Z|\A:[a-z_]+\Z"
-    r"|\A\?|\A//|\A/\*|\A#[0-9a-f]{3,8}\Z|\A[\\/]+\Z)"
+_FILLER_START: Final = re.compile(
+    r"(?:<|\[|\{|\$\{|\$\(|%[A-Z_(]\w*[%)]|%[sd]|\$[A-Z_][\w:.]*\Z|\$\{?[A-Z_]\w*(?:[/:@.-]+\$\{?\w*\}?)*\Z|\*\*|\*[\w.]*\Z|\.\.|…"
+    r"|(?:your|my|the|some|an?|insert|enter|replace|change|put|paste|add|use|set|example|sample|dummy|fake|placeholder|redacted|hidden|masked)[-_ ]"
+    r"|(?:your|insert|replace|placeholder|redacted|example)[a-z]*\Z"
+    r"|data:|sha\d{1,3}[-:]|op://|arn:aws|ref\+|vault:|projects/|enc\[|![A-Z][a-z]+|&[a-z]|@[a-z]+\Z|:[a-z_]+\Z|\?|//|/\*|#[0-9a-f]{3,8}\Z|[\\/]+\Z)",
+    re.IGNORECASE,
 )
-"""References, variables and fillers that stand where a secret would."""
+
+
+def placeholder(value: str) -> bool:
+    """Say whether this is a reference, a variable or a filler that stands where a secret would."""
+    low = value.lower()
+    return (
+        _FILLER_START.match(value) is not None
+        or "xxxx" in low
+        or "***" in low
+        or "•" in low
+        or "…" in low
+        or low.endswith(("...", "-here", "_here", "-placeholder", "_placeholder"))
+    )
+
+
+_TAIL: Final = re.compile(r"[-_.]?([A-Za-z]+)(?![0-9])")
+
+
+def harmless_tail(text: str, end: int) -> bool:
+    """Say whether the name, whose secret word ends at `end`, goes on to name something else (`token_count`)."""
+    if text[end : end + 1] in _NO_TAIL:
+        return False
+    found = _TAIL.match(text, end, min(len(text), end + 24))
+    return found is not None and found[1].lower() in _HARMLESS
+
+
+_NO_TAIL: Final = frozenset(" \t\n=:\"'|,>)]}")

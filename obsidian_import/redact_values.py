@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from itertools import pairwise
 from typing import Final
 
-from obsidian_import.redact_rules import PLACEHOLDER, STOP
+from obsidian_import.redact_rules import STOP, placeholder
 
 
 class Style(Enum):
@@ -36,17 +37,17 @@ _NO_SECRET: Final = re.compile(
     r"|(?:\.{0,2}|~)/[\w.@~-]*(?:/[\w.@-]*)*|[A-Za-z]:[\\/].*|[a-z][\w+.-]{1,20}://.*|\d+(?:[-–]\d+)+[A-Za-z-]*",
     re.IGNORECASE,
 )
-_WORDS: Final = re.compile(r"[A-Za-z]+(?:[-_./:' ][A-Za-z]+)*[.:!?,]*")
-_NAME_NUMBER: Final = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*[-_.]?\d{1,4}(?:[-_.]?[A-Za-z]+)*")
+_WORDS: Final = re.compile(r"[A-Za-z]++(?:[-_./:' ][A-Za-z]++)*+[.:!?,]*+")
+_NAME_NUMBER: Final = re.compile(r"[A-Za-z]++(?:[-_.][A-Za-z]++)*+[-_.]?\d{1,4}(?:[-_.]?[A-Za-z]++)*+")
 _DOTTED: Final = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
-_IDENTIFIER: Final = re.compile(r"[a-z_][a-z_]*\d{0,3}(?:_[a-z0-9]+)*|[a-z]+(?:[A-Z][a-z]+)+\d{0,2}")
+_IDENTIFIER: Final = re.compile(r"[a-z_]++\d{0,3}(?:_[a-z0-9]++)*+|[a-z]++(?:[A-Z][a-z]++)++\d{0,2}")
 _ALGORITHM: Final = re.compile(
     r"(?i)(?:.*[-_ ])?(?:sha|md|base|utf|oauth|http|argon|pbkdf|bcrypt|aes|rs|hs|es|ps|ed|x|ipv|python|cl|o|k|s|r|p|h|v|rc|ecdsa|rsa|level|step|phase|part|type|test|version)"
     r"[-_]?\d{1,5}(?:[-_].*)?"
 )
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _FUNCTION_WORDS: Final = frozenset(
-    "the and for are was with that this from have your you is a an of to in on it be must not please enter invalid required forgot "
+    "the and for are was with that this from have your you is a an of to in on it be must not please enter invalid required forgot "  # noqa: SIM905
     "reset new old current wrong incorrect confirm change or at by if can will should has does do no my our their we i".split()
 )
 _SPECIAL: Final = frozenset("!@#$%^&*?~+=")
@@ -54,7 +55,7 @@ _SPECIAL: Final = frozenset("!@#$%^&*?~+=")
 
 def _flips(value: str) -> int:
     """Changes between upper and lower case: few in camelCase, many in random letters."""
-    return sum(a.isupper() != b.isupper() for a, b in zip(value, value[1:], strict=False))
+    return sum(a.isupper() != b.isupper() for a, b in pairwise(value))
 
 
 def random_letters(value: str) -> bool:
@@ -63,7 +64,7 @@ def random_letters(value: str) -> bool:
 
 
 def strong(value: str) -> bool:
-    """Does the value by itself look like a secret (any context may then take it)?"""
+    """Say whether the value by itself looks like a secret (any context may then take it)."""
     if len(value) < 6 or len(value) > 4096:
         return False
     if _NO_SECRET.fullmatch(value) or _DOTTED.fullmatch(value) or _ALGORITHM.fullmatch(value) or _UUID.fullmatch(value):
@@ -87,15 +88,17 @@ def _phrase(value: str, *, passish: bool) -> bool:
 
 
 def secret(value: str, style: Style, *, passish: bool, upper: bool = False) -> bool:
-    """Is this value a secret, standing where `style` says? `passish`: the name speaks of a password.
+    """Say whether this value is a secret, standing where `style` says. `passish`: the name speaks of a password.
 
     `upper`: the name is an environment variable's. Works on the first 300 characters, in time linear in them.
     """
     low = value.lower()
-    if PLACEHOLDER.search(value):
+    if placeholder(value):
         return False
     if style is Style.SLOT:
-        return len(value) >= 3 and (low not in STOP or low in {"secret", "postgres", "guest", "root", "passw0rd", "abc123"})
+        return len(value) >= 3 and (
+            low not in STOP or low in {"secret", "postgres", "guest", "root", "passw0rd", "abc123"}
+        )
     if len(value) < 4 or low in STOP or not any(c.isalnum() for c in value):
         return False
     if _NUMBER.fullmatch(value):
@@ -131,5 +134,5 @@ def secret(value: str, style: Style, *, passish: bool, upper: bool = False) -> b
 
 
 def filler(token: str) -> bool:
-    """Is what has a token's shape a filler (`ghp_xxxxxxxx…`, `sk-your-key-here`)?"""
+    """Say whether what has a token's shape is a filler (`ghp_xxxxxxxx…`, `sk-your-key-here`)."""
     return set(token[-16:]) <= set("xX*.0-_") or "xxxxx" in token.lower() or token.endswith(("...", "-here"))

@@ -36,7 +36,12 @@ class Maker:
         return "a7" + self.of(chars, size - 4) + "Q2"
 
     def password(self) -> str:
-        return self.of(string.ascii_letters, 5) + self.of("!@^%+", 1) + self.of(string.digits, 3) + self.of(string.ascii_letters, 4)
+        return (
+            self.of(string.ascii_letters, 5)
+            + self.of("!@^%+", 1)
+            + self.of(string.digits, 3)
+            + self.of(string.ascii_letters, 4)
+        )
 
     def uuid(self) -> str:
         return "-".join(self.of(_HEX, n) for n in (8, 4, 4, 4, 12))
@@ -75,7 +80,18 @@ def tokens(seed: int) -> Iterator[Plant]:
     yield t("google-access", "ya", "29.", m.mixed(120, _WORD))
     yield t("google-refresh", "1/", "/0", m.mixed(60, _WORD))
     for kind in "abp":
-        yield t("slack-" + kind, "xo", "x", kind, "-", m.of(string.digits, 12), "-", m.of(string.digits, 12), "-", m.mixed(24))
+        yield t(
+            "slack-" + kind,
+            "xo",
+            "x",
+            kind,
+            "-",
+            m.of(string.digits, 12),
+            "-",
+            m.of(string.digits, 12),
+            "-",
+            m.mixed(24),
+        )
     yield t("slack-app", "xa", "pp-1-", m.of(_UPPER, 11), "-", m.of(string.digits, 13), "-", m.of(_HEX, 64))
     tail = "/".join(("T" + m.of(_UPPER, 9), "B" + m.of(_UPPER, 10), m.mixed(24)))
     yield Plant("slack-webhook", "https://hooks.slack" + ".com/services/" + tail, tail)
@@ -113,7 +129,9 @@ def tokens(seed: int) -> Iterator[Plant]:
     yield t("supabase-secret", "sb", "_secret_", m.mixed(31, _WORD))
     yield t("supabase-pat", "sb", "p_", m.of(_HEX, 40))
     yield t("age", "AGE-SEC", "RET-KEY-1", m.of("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58))
-    jwt = [base64.urlsafe_b64encode(("{" + f'"x":"{m.mixed(n)}"' + "}").encode()).decode().rstrip("=") for n in (20, 60)]
+    jwt = [
+        base64.urlsafe_b64encode(("{" + f'"x":"{m.mixed(n)}"' + "}").encode()).decode().rstrip("=") for n in (20, 60)
+    ]
     yield t("jwt", *jwt[:1], ".", *jwt[1:], ".", m.mixed(43, _WORD))
     yield t("grafana-c", "gl", "c_", m.mixed(80))
     yield t("grafana-sa", "gl", "sa_", m.mixed(32), "_", m.of(_HEX, 8))
@@ -148,7 +166,15 @@ def tokens(seed: int) -> Iterator[Plant]:
         yield Plant("pem-" + kind.strip().lower(), f"{head}\n{body}\n-----END {kind}PRIVATE KEY-----", body)
     head = "-----BEGIN PRIVATE" + " KEY-----"
     yield Plant("pem-truncated", head + "\n" + body[: 64 * 3 + 20], body[: 64 * 3 + 20])
-    yield Plant("pem-escaped", '{"private_key": "' + head + "\n" .replace("\n", "\\n") + body.replace("\n", "\\n") + '\\n-----END PRIVATE KEY-----\\n"}', body.replace("\n", "\\n"))
+    yield Plant(
+        "pem-escaped",
+        '{"private_key": "'
+        + head
+        + "\n".replace("\n", "\\n")
+        + body.replace("\n", "\\n")
+        + '\\n-----END PRIVATE KEY-----\\n"}',
+        body.replace("\n", "\\n"),
+    )
     yield Plant("pem-escaped-cut", head + "\\n" + body.replace("\n", "\\n")[:200], body.replace("\n", "\\n")[:200])
     pgp = "-----BEGIN PGP PRIVATE" + " KEY BLOCK-----"
     yield Plant("pem-pgp", f"{pgp}\nVersion: GnuPG v2\n\n{body}\n=a7Qz\n-----END PGP PRIVATE KEY BLOCK-----", body)
@@ -274,8 +300,22 @@ def contexts(seed: int) -> Iterator[Plant]:
     c("redis-cli", "redis-cli -h cache -a {} ping")
     c("requirepass", "requirepass {}", m.mixed(20))
     c("zip", "zip -P {} out.zip a b")
-    c("seed", "seed phrase: {}", " ".join(m.rnd.choice("abandon ability able about above absent absorb abstract absurd abuse access accident".split()) for _ in range(12)))
-    c("seed-block", "Here is the mnemonic:\n\n{}\n", " ".join(m.rnd.choice("legal winner thank year wave sausage worth useful zebra vessel trumpet canvas".split()) for _ in range(24)))
+    c(
+        "seed",
+        "seed phrase: {}",
+        " ".join(
+            m.rnd.choice("abandon ability able about above absent absorb abstract absurd abuse access accident".split())  # noqa: SIM905
+            for _ in range(12)
+        ),
+    )
+    c(
+        "seed-block",
+        "Here is the mnemonic:\n\n{}\n",
+        " ".join(
+            m.rnd.choice("legal winner thank year wave sausage worth useful zebra vessel trumpet canvas".split())  # noqa: SIM905
+            for _ in range(24)
+        ),
+    )
     c("ecs", '{"name": "API_TOKEN", "value": "{}"}', m.mixed(24))
     c("sqlalchemy", "create_engine('postgresql+psycopg://app:{}@db/app')", m.mixed(14))
     c("requests-auth", "requests.get(url, auth=('bob', '{}'))")
