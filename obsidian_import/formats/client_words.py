@@ -15,9 +15,7 @@ ANSI: Final = re.compile(
     r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 )
 COMPACTION: Final = "This session is being continued from a previous conversation"
-_REMINDER: Final = re.compile(r"<system-reminder>.{0,200000}?</system-reminder>", re.DOTALL)
 _COMMAND: Final = re.compile(r"\s*<command-(?:name|message)>")
-_FIELD: Final = re.compile(r"<command-(name|message|args)>(.*?)</command-\1>", re.DOTALL)
 _ENVELOPE: Final = re.compile(r"\s*<([a-z][a-z-]{2,40})(?: [^<>]{0,500})?>(.*)</\1>\s*", re.DOTALL)
 _CLIENT_COMMANDS: Final = frozenset(
     [
@@ -43,7 +41,7 @@ def plain(text: str) -> str:
 
 def user_blocks(text: str) -> tuple[Block, ...]:
     """A user message as blocks: the person's words as Text, the client's as Asides; empty where nothing is left."""
-    text = _REMINDER.sub("", text) if "<system-reminder>" in text else text
+    text = _without_reminders(text)
     stripped = text.strip()
     if not stripped:
         return ()
@@ -89,14 +87,30 @@ def command_name(text: str) -> str:
     """`/name` where a user message is a command's echo, else empty."""
     if not _COMMAND.match(text):
         return ""
-    fields = dict(_FIELD.findall(text[:20000]))
-    name = str(fields.get("name") or fields.get("message") or "").strip()
+    name = (_field(text, "name") or _field(text, "message")).strip()
     return "/" + name.lstrip("/") if name else ""
+
+
+def _field(text: str, name: str) -> str:
+    """The inside of `<command-name>` …, by finding, not by a pattern: a message may be a megabyte of opening tags."""
+    start = text.find(f"<command-{name}>")
+    end = text.find(f"</command-{name}>", start)
+    return text[start + len(name) + 10 : end] if 0 <= start < end else ""
+
+
+def _without_reminders(text: str) -> str:
+    """The text without `<system-reminder>` spans, wherever they stand; one that never ends stays."""
+    opening, closing = "<system-reminder>", "</system-reminder>"
+    kept, at = [], 0
+    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
+        kept.append(text[at:start])
+        at = end + len(closing)
+    return "".join([*kept, text[at:]]) if kept else text
 
 
 def _command(text: str) -> tuple[Block, ...]:
     name = command_name(text)
-    args = dict(_FIELD.findall(text)).get("args", "").strip()
+    args = _field(text, "args").strip()
     if not name:
         return (Aside("command", "Command", text=text),)
     if name.lstrip("/") in _CLIENT_COMMANDS:

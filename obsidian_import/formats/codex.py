@@ -44,7 +44,7 @@ MAX_DAMAGES: Final = 50
 
 _WRAPPED: Final = re.compile(rb'"type"\s*:\s*"(?:session_meta|response_item|turn_context|event_msg)"')
 _FLAT: Final = re.compile(
-    rb'^\s*\{"id"\s*:\s*"[0-9a-f-]{36}"\s*,\s*"timestamp"\s*:.{0,65536}?\n\s*\{"(?:type"\s*:\s*"(?:message|reasoning|function_call)|record_type)"',
+    rb'^\s*\{"id"\s*:\s*"[0-9a-f-]{36}"\s*,\s*"timestamp"\s*:[^\n]{0,65536}\n[ \t\r]{0,8}\{"(?:type"\s*:\s*"(?:message|reasoning|function_call)|record_type)"',
     re.DOTALL,
 )
 _NOT_SAID: Final = re.compile(

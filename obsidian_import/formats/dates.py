@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Final, Literal
 
 DayFirst = bool
@@ -71,6 +72,7 @@ class When:
         return first if first is not None else second
 
 
+@lru_cache(maxsize=4096)
 def parse(text: str) -> When | None:
     """The first date in `text`, or None. Never raises."""
     text = text[:_LONGEST]

@@ -60,6 +60,7 @@ class Dialect:
 
 
 SNIFFED: Final = 80
+_LONGEST_HEADING: Final = 400
 USER_WORDS: Final = frozenset({"user", "you", "human", "me", "prompt", "question"})
 ASSISTANT_WORDS: Final = {
     "assistant": "Assistant",
@@ -93,7 +94,7 @@ def _table(pattern: str, roles: dict[str, tuple[Role, MessageKind]]) -> Callable
     compiled = re.compile(pattern)
 
     def mark(line: str) -> Mark | None:
-        found = compiled.fullmatch(line.rstrip())
+        found = compiled.fullmatch(line.rstrip()) if line.startswith("#") else None
         if not found:
             return None
         role, kind = roles[found[1]]
@@ -151,7 +152,7 @@ def _pionxzh(line: str) -> Mark | None:
 
 
 def _human_claude(line: str) -> Mark | None:
-    found = re.fullmatch(r"## (Human|Claude):", line.rstrip())
+    found = re.fullmatch(r"## (Human|Claude):", line.rstrip()) if line.startswith("## ") else None
     return Mark("user" if found[1] == "Human" else "assistant") if found else None
 
 
@@ -168,7 +169,7 @@ _LOG_TOOL: Final = re.compile(
 
 
 def _code_log(line: str) -> Mark | None:
-    if not line.startswith("#"):
+    if not line.startswith("#") or len(line) > _LONGEST_HEADING:
         return None
     line = line.rstrip()
     found = _LOG_HEADING.fullmatch(line)
@@ -206,6 +207,8 @@ _PLAIN_BOLD: Final = re.compile(r"\*\*([A-Za-z][A-Za-z0-9 .-]{1,20}?)(?::\*\*|\*
 def _plain(line: str) -> Mark | None:
     """Role words as headings (`## User`, `### 🤖 Assistant:`) or in bold (`**You:** …`), by no tool we know."""
     if line.startswith("#"):
+        if len(line) > _LONGEST_HEADING:
+            return None
         found, rest = _PLAIN_HEADING.fullmatch(line.rstrip()), ""
     elif line.startswith("**"):
         found = _PLAIN_BOLD.fullmatch(line.rstrip())
@@ -269,7 +272,7 @@ def fenced(lines: Sequence[str], is_mark: Callable[[str], bool]) -> list[bool]:
     inside = [False] * len(lines)
     at = 0
     while at < len(lines):
-        opener = _FENCE.match(lines[at])
+        opener = _FENCE.match(lines[at]) if "```" in lines[at] or "~~~" in lines[at] else None
         if not opener or (opener[1][0] == "`" and "`" in opener[2]):
             at += 1
             continue
@@ -302,8 +305,9 @@ def _fence_end(lines: Sequence[str], start: int, run: str, is_mark: Callable[[st
 def cut(lines: Sequence[str], dialect: Dialect) -> tuple[list[str], list[Message]]:
     """The lines before the first mark, and the marked messages in order."""
     specstory = dialect.name == "SpecStory"
-    hidden = fenced(_without_tools(lines) if specstory else lines, lambda line: dialect.mark(line) is not None)
     in_tool = _tool_mask(lines) if specstory else None
+    visible = ["" if inside else line for line, inside in zip(lines, in_tool, strict=True)] if in_tool else lines
+    hidden = fenced(visible, lambda line: dialect.mark(line) is not None)
     before: list[str] = []
     messages: list[Message] = []
     for number, line in enumerate(lines):
@@ -324,11 +328,6 @@ def _tool_mask(lines: Sequence[str]) -> list[bool]:
         for index in range(start, end + 1):
             mask[index] = True
     return mask
-
-
-def _without_tools(lines: Sequence[str]) -> list[str]:
-    mask = _tool_mask(lines)
-    return ["" if inside else line for line, inside in zip(lines, mask, strict=True)]
 
 
 def _tool_blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

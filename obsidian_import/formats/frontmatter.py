@@ -144,7 +144,7 @@ def _first(lower: Mapping[str, Any], keys: tuple[str, ...]) -> When | None:
 
 def _harmless(value: object) -> object | None:
     if isinstance(value, str):
-        return None if _EMAIL.search(value) or len(value) > 4000 else value
+        return None if len(value) > 4000 or _EMAIL.search(value) else value
     if isinstance(value, bool | int):
         return value
     if isinstance(value, float):

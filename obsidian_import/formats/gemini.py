@@ -32,9 +32,9 @@ _PROMPTED: Final = re.compile(r"(?:Prompted|Asked Gemini|Asked|Said|Branched|Ans
 _OTHER: Final = re.compile(
     r"(?:Created|Used|Gave|Added|Selected|Visited|Viewed|Removed|Deleted|Shared|Turned|Changed)\b"
 )
-_CELL: Final = re.compile(r'<div class="[^"]*outer-cell')
+_CELL: Final = re.compile(r'<div class="[^"]{0,300}outer-cell')
 _BODY: Final = re.compile(
-    r'<div class="[^"]*content-cell[^"]*mdl-typography--body-1[^"]*">(.*?)</div>\s*<div class="[^"]*content-cell',
+    r'<div class="[^"]{0,300}content-cell[^"]{0,300}mdl-typography--body-1[^"]{0,300}">(.*?)</div>\s{0,20}<div class="[^"]{0,300}content-cell',
     re.DOTALL,
 )
 _BREAK: Final = re.compile(r"<br\s*/?>")

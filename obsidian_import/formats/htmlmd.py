@@ -1,9 +1,9 @@
-"""HTML as chat products export it → Markdown: paragraphs, headings, lists, code, tables, links. Standard library only."""
+"""HTML as chat products export it → Markdown: paragraphs, headings, lists, code, tables, links. No dependency, no state between calls."""
 
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
+from html import unescape
 from typing import Final
 
 _BLOCKS: Final = frozenset(
@@ -12,19 +12,32 @@ _BLOCKS: Final = frozenset(
 _SILENT: Final = frozenset({"script", "style", "head", "title", "noscript", "template"})
 _INLINE: Final = {"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~"}
 MAX_DEPTH: Final = 60
+_TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]{0,40})([^<>]*)>")
+"""Not html.parser: on a few thousand unclosed `<a ` it needs minutes. This one is linear; a stray `<` is text."""
+_ATTRIBUTE: Final = re.compile(r"""([A-Za-z_:][\w:.-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 
 
 def to_markdown(html: str) -> str:
     """The Markdown of a piece of HTML; never raises (broken tags are closed, unknown ones dropped, their text kept)."""
-    parser = _Writer()
-    parser.feed(html)
-    parser.close()
-    return parser.result()
+    writer = _Writer()
+    html, at = _without_comments(html), 0
+    for found in _TAG.finditer(html):
+        if found.start() > at:
+            writer.text(unescape(html[at : found.start()]))
+        at = found.end()
+        tag = found[2].lower()
+        if found[1]:
+            writer.end(tag)
+        else:
+            writer.start(
+                tag, {a[1].lower(): unescape(a[2] or a[3] or a[4] or "") for a in _ATTRIBUTE.finditer(found[3][:4000])}
+            )
+    writer.text(unescape(html[at:]))
+    return writer.result()
 
 
-class _Writer(HTMLParser):
+class _Writer:
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self._out: list[str] = []
         self._lists: list[list[int | None]] = []
         self._quotes = 0
@@ -53,8 +66,8 @@ class _Writer(HTMLParser):
         have = len(text) - len(text.rstrip("\n"))
         self._out.append("\n" * max(0, count - have))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = {name: value or "" for name, value in attrs}
+    def start(self, tag: str, values: dict[str, str]) -> None:
+        """An opening tag and its attributes."""
         if tag in _SILENT:
             self._silent += 1
         elif tag == "br":
@@ -108,7 +121,8 @@ class _Writer(HTMLParser):
 
     _math = ""
 
-    def handle_endtag(self, tag: str) -> None:
+    def end(self, tag: str) -> None:
+        """A closing tag, whether or not it was opened."""
         if tag in _SILENT or (self._math and tag == self._math):
             self._silent = max(0, self._silent - 1)
             self._math = ""
@@ -145,7 +159,8 @@ class _Writer(HTMLParser):
         elif tag in _BLOCKS or tag in {"h1", "h2", "h3", "h4", "h5", "h6"}:
             self._break()
 
-    def handle_data(self, data: str) -> None:
+    def text(self, data: str) -> None:
+        """Words between tags, entities resolved."""
         if self._silent:
             return
         if self._code is not None:
@@ -208,6 +223,19 @@ class _Writer(HTMLParser):
         text = "".join(self._out)
         text = re.sub(r"\[([^\[\]\n]*)\]\(\)", r"\1", text)
         return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in text.split("\n"))).strip("\n")
+
+
+def _without_comments(html: str) -> str:
+    """The text without comments and declarations: the parser looks for the end of each unclosed one anew."""
+    kept, at = [], 0
+    while (start := html.find("<!--", at)) >= 0:
+        kept.append(html[at:start])
+        end = html.find("-->", start + 4)
+        if end < 0:
+            at = start
+            break
+        at = end + 3
+    return "".join([*kept, html[at:]]).replace("<!", "").replace("<?", "")
 
 
 def _indent(lists: list[list[int | None]]) -> str:

@@ -51,7 +51,8 @@ _FIELD: Final = re.compile(
     r"(?:[-*] )?\**(Session ID|Session|Date|User|Account|Email|Created|Updated|Exported|Export Date|Link|URL|Model|Project|Project Path|Messages|Total Messages|Organization|Started|Ended|Duration|Version|Working Directory)\**:\**:?\**\s*(.*?)\s*",
     re.IGNORECASE,
 )
-_PRIVATE: Final = frozenset({"user", "account", "email", "organization"})
+_LONGEST_HEAD: Final = 1000
+"""Characters of a head line: patterns are for lines that people see, not for a megabyte of blanks."""
 _TIME_TITLE: Final = re.compile(r"[\d\s:TZ+.,/-]{8,40}(?:[AP]M)?")
 _FOOTER: Final = re.compile(
     r"(?:\*|_)?(?:Powered|Exported|Generated) (?:by|with|from|using) (?:\[[^\]]{1,80}\]\([^)]{0,200}\)|(?:Claude|ChatGPT) Export\w*).{0,40}",
@@ -263,6 +264,9 @@ class _Talk:
     def _head(self) -> None:
         for line in self.before:
             bare = line.strip()
+            if len(bare) > _LONGEST_HEAD:
+                self.prelude.append(line)
+                continue
             comment = _SPECSTORY_SESSION.search(bare)
             heading = re.fullmatch(r"#{1,2} +(.+?)\s*#*", bare)
             known = _FIELD.fullmatch(bare.rstrip("\\ "))
@@ -376,7 +380,7 @@ class _Talk:
             if when is not None:
                 message.mark = replace(message.mark, when=when)
         last = self.messages[-1]
-        if last.lines and _FOOTER.fullmatch(last.lines[-1].strip()):
+        if last.lines and len(last.lines[-1]) < _LONGEST_HEAD and _FOOTER.fullmatch(last.lines[-1].strip()):
             last.lines = trim(last.lines[:-1], ruled=True)
         if self.dialect.name == "cctrace" and self.before:
             first = next((one for line in reversed(self.before) if (one := dates.only_date(line))), None)
@@ -389,6 +393,8 @@ class _Talk:
         if not message.lines:
             return None
         first = message.lines[0].strip()
+        if len(first) > 200 or not any(c.isdigit() for c in first[:60]):
+            return None
         tagged = re.match(r'<time datetime="([^"]{8,40})"[^>]*>.{0,40}?</time>$', first)
         logged = re.fullmatch(r"(?:\*\*`(\d{4}-\d\d-\d\d)`\*\* )?`(\d\d:\d\d:\d\d)`", first)
         when = dates.parse(tagged[1]) if tagged else dates.only_date(first)
@@ -680,7 +686,7 @@ def _first_heading(lines: Sequence[str]) -> str:
     """The first heading of a file, outside fences, if nothing but blank lines and comments stand before it."""
     mask = fenced(lines[:200], lambda _: False)
     for line, inside in zip(lines[:200], mask, strict=True):
-        found = None if inside else re.fullmatch(r"# +(.+?)(?:\s+#+)?\s*", line)
+        found = None if inside or len(line) > _LONGEST_HEAD else re.fullmatch(r"# +(.+?)(?:\s+#+)?\s*", line)
         if found:
             return re.sub(r"[*_`]+|\[\[|\]\]", "", found[1]).strip()
         if line.strip() and not line.startswith(("<!--", "![", "%%")):
@@ -723,8 +729,6 @@ def decode(raw: bytes) -> tuple[str, str]:
     if "\0" in text:
         text, damage = text.replace("\0", ""), damage or "holds NUL characters: left out"
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if any("\ud800" <= c <= "\udfff" for c in text) if not text.isascii() else False:
-        text = text.encode("utf-8", "replace").decode("utf-8")
     return text, damage
 
 

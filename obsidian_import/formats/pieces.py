@@ -76,7 +76,12 @@ def _json_from(lines: Sequence[str], start: int) -> tuple[object, int]:
     end = start
     if first.strip() in {"{", "["}:
         closing = "}" if first.strip() == "{" else "]"
-        end = next((i for i in range(start + 1, len(lines)) if lines[i] == closing), start)
+        for index in range(start + 1, len(lines)):
+            if lines[index] == closing:
+                end = index
+                break
+            if lines[index] and lines[index][0] not in " \t]}":
+                break  # what is indented by two never comes back to the first column before its end
     body = "\n".join([first, *lines[start + 1 : end + 1]])
     try:
         return json.loads(body), end + 1
@@ -126,22 +131,28 @@ def specstory_section(text: str, turn: str) -> tuple[Block, ...]:
 
 
 def _closing(lines: Sequence[str], start: int, tag: str) -> int:
-    """The last line of a block: where its closing tag ends a line and text does not simply go on; else its last line."""
-    last = -1
+    """The last line of a block: where its closing tag ends a line and text does not simply go on.
+
+    Where there is no such place before the next block opens, the first closing tag counts; without any, all the rest.
+    """
+    first = -1
     for index in range(start, len(lines)):
-        if not lines[index].rstrip().endswith(tag):
+        line = lines[index]
+        if first >= 0 and line.startswith(("<tool-use ", "<think>")):
+            return first
+        if not line.rstrip().endswith(tag):
             continue
-        last = index
         following = lines[index + 1].strip() if index + 1 < len(lines) else ""
         if not following or following.startswith(("<tool-use ", "<think>", "---")):
             return index
-    return last if last >= 0 else len(lines) - 1
+        first = index if first < 0 else first
+    return first if first >= 0 else len(lines) - 1
 
 
 def _bare(text: str) -> str:
     """A details block without its tags and its constant summary."""
     text = re.sub(r"^\s*<think>\s*(?:<details>)?\s*(?:<summary>.*?</summary>)?", "", text, flags=re.DOTALL)
-    return re.sub(r"(?:</details>)?\s*</think>\s*$", "", text).strip("\n")
+    return text.rstrip().removesuffix("</think>").rstrip().removesuffix("</details>").strip("\n")
 
 
 def _tool_use(name: str, kind: str, text: str, call_id: str) -> tuple[Block, ...]:
@@ -150,8 +161,8 @@ def _tool_use(name: str, kind: str, text: str, call_id: str) -> tuple[Block, ...
     if summary:
         title = re.sub(r"^Tool use: \*\*.*?\*\*\s*•?\s*", "", " ".join(summary[1].split())).strip()
     inside = text[summary.end() :] if summary else re.sub(r"^<tool-use [^>]*>", "", text)
-    inside = re.sub(r"\s*(?:</details>)?\s*(?:</tool-use>)?\s*$", "", inside.rstrip()).strip("\n")
-    inside = re.sub(r"</details>\s*$", "", inside).strip("\n").replace("&#96;", "`")
+    inside = inside.rstrip().removesuffix("</tool-use>").rstrip().removesuffix("</details>").rstrip()
+    inside = inside.strip("\n").replace("&#96;", "`")
     given, result = _split_result(inside)
     given, language = unfence(given.strip("\n"))
     given = given.rstrip() if language else given.strip()
@@ -177,7 +188,7 @@ def _split_result(inside: str) -> tuple[str, str | None]:
     """
     start = inside.find("```text\n")
     if start < 0 or (start and inside[start - 1] != "\n"):
-        result = re.search(r"^Result:\s*\n+```\w*\n", inside, flags=re.MULTILINE)
+        result = re.search(r"^Result:[ \t]*\n{1,4}```\w{0,20}\n", inside, flags=re.MULTILINE)
         if not result:
             return inside, None
         given, output = inside[: result.start()], inside[result.end() :]
@@ -211,7 +222,7 @@ def _shell(given: str) -> tuple[str, str, str]:
 
 
 _DETAILS: Final = re.compile(r"<details[^>]*>\s*<summary>([^<\n]{0,120})</summary>(.*?)</details>\s*", re.DOTALL)
-_PLAINTEXT: Final = re.compile(r"#### Thinking\s*\n+(`{3,})plaintext\n(.*?)\n\1\s*(?:\n|$)", re.DOTALL)
+_PLAINTEXT: Final = re.compile(r"#### Thinking[ \t]*\n{1,4}(`{3,})plaintext\n(.*?)\n\1\s*(?:\n|$)", re.DOTALL)
 
 
 def web_blocks(text: str) -> tuple[Block, ...]:
