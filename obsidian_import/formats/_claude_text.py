@@ -184,6 +184,8 @@ def _envelope(text: str) -> tuple[list[tuple[str, dict[str, str], str]], str]:
 
 def _without_trailing(text: str) -> str:
     """`text` without the reminders at its very end."""
+    if _CLOSE not in text:
+        return text
     while (bare := text.rstrip()).endswith(_CLOSE):
         start = bare.rfind(_OPEN)
         if start < 0:

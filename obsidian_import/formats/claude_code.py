@@ -130,8 +130,6 @@ class _Facts:
     summary: str = ""
     cwd: str = ""
     branch: str = ""
-    first: str = ""
-    seen: int = 0
 
 
 @dataclass(slots=True)
@@ -191,6 +189,7 @@ class _Reading:
         uuids: set[str] = set()
         names: dict[str, str] = self.hint.get("agents", {})
         seen = self.seen.setdefault(talk["family"], set())
+        chain = records.CHAIN | {"queue-operation"}
         for place in talk["files"]:
             file = self.files[place]
             used.append(file)
@@ -199,6 +198,8 @@ class _Reading:
             fallback = records.stem(file)
             ids = records.Identities()
             inside = names.get(str(place), "")
+            said: Any = None
+            sid = fallback
             alone = len(self.files) == 1
             mine = frozenset[int]() if alone else frozenset(seen)
             for record, raw in self._entries(place):
@@ -208,8 +209,10 @@ class _Reading:
                 if kind == "summary":
                     leaves.append((records.text(record, "leafUuid"), records.text(record, "summary")))
                     continue
-                sid = records.session_of(record, fallback)
-                if kind not in records.CHAIN and kind != "queue-operation":
+                if said is None or record.get("sessionId") != said:
+                    said = record.get("sessionId")
+                    sid = records.session_of(record, fallback)
+                if kind not in chain:
                     if sid in sids:
                         _state(record, kind, facts, unknown)
                     continue
@@ -222,7 +225,7 @@ class _Reading:
                     if key in mine:
                         continue
                     seen.add(key)
-                if kind in ("user", "assistant"):
+                if not (facts.cwd and facts.branch) and kind in ("user", "assistant"):
                     _about(record, facts)
                 if inside:
                     self._agent(agents, inside, shelf, unknown).add(record, uid)
@@ -338,7 +341,6 @@ def _state(record: Record, kind: str, facts: _Facts, unknown: Counter[str]) -> N
 
 
 def _about(record: Record, facts: _Facts) -> None:
-    facts.seen += 1
     if not facts.cwd:
         facts.cwd = records.text(record, "cwd")
     if not facts.branch:
