@@ -59,8 +59,19 @@ class DiskFile:
 
     def head(self, size: int = 65536) -> bytes:
         """The first `size` bytes. Raises OSError as `open` does."""
+        # Every format asks for the head of one file before any asks for the next: one is worth keeping.
+        key = (self.path, self.size, self.mtime)
+        for kept, data in tuple(_last_head):
+            if kept == key and size <= HEAD:
+                return data[:size]
         with self.open() as stream:
-            return stream.read(size)
+            data = stream.read(max(size, HEAD))
+        _last_head[:] = [(key, data[:HEAD])]
+        return data[:size]
+
+
+HEAD: Final = 65536
+_last_head: list[tuple[tuple[Path, int, float | None], bytes]] = []
 
 
 def expand(paths: Sequence[Path], *, skip: Sequence[Path] = ()) -> Iterator[File | Problem | Skip]:

@@ -370,6 +370,15 @@ def test_a_folder_with_some_chats_says_which_texts_are_none(tmp_path: Path) -> N
     assert len(found.found) == 1
 
 
+def test_a_named_text_that_is_no_chat_is_a_skip_among_others_and_an_error_alone(tmp_path: Path) -> None:
+    (tmp_path / "chat.md").write_text("# hi\n")
+    (tmp_path / "list.txt").write_text("milk\n")
+    alone = detect(expand([tmp_path / "list.txt"])).found
+    among = detect(expand([tmp_path / "list.txt", tmp_path / "chat.md"])).found
+    assert [(type(one), one.source) for one in alone] == [(Problem, str(tmp_path / "list.txt"))]
+    assert [(type(one), one.source) for one in among] == [(Skip, str(tmp_path / "list.txt"))]
+
+
 def test_claude_codes_own_files_are_never_notes(tmp_path: Path) -> None:
     home = tmp_path / "projects" / "-srv-app"
     for name in ("memory/MEMORY.md", "5c/tool-results/out.md", "5c/subagents/workflows/r/journal.jsonl"):

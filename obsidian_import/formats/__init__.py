@@ -133,7 +133,7 @@ def detect(inputs: Iterable[File | Problem | Skip], known: Sequence[Format] | No
             alive.update(_boxes(file))
         else:
             unclaimed.append((file, ""))
-    found += _unrecognised(unclaimed, counted, alive)
+    found += _unrecognised(unclaimed, counted, alive, anything=any(by_format))
     claimed = []
     for form, mine in zip(known, by_format, strict=True):
         if not mine:
@@ -147,7 +147,7 @@ def detect(inputs: Iterable[File | Problem | Skip], known: Sequence[Format] | No
 
 
 def _unrecognised(
-    unclaimed: list[tuple[File, str]], counted: dict[str, int], alive: set[str]
+    unclaimed: list[tuple[File, str]], counted: dict[str, int], alive: set[str], *, anything: bool
 ) -> Iterator[Problem | Skip]:
     dead: dict[str, list[File]] = {}
     for file, why in unclaimed:
@@ -159,6 +159,9 @@ def _unrecognised(
     for box, files in dead.items():
         if len(files) == 1 and files[0].where == box:
             why = _no_chat(files[0])
+            if anything and _suffix(files[0].name) in _TEXT_LIKE:
+                yield Skip(box, why)  # one of several sources: said, and the others are imported
+                continue
         else:
             why = f"nothing recognised in {counted[box]:,} files: none is a chat export we know"
         yield Problem(

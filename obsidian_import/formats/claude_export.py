@@ -82,6 +82,8 @@ def is_export(text: str) -> bool:
 def claims(file: File) -> bool:
     """By its first bytes, whatever it is called. May raise OSError."""
     head = file.head()
+    if head[:1] in {b"{", b"["}:
+        return False
     if (
         "⎿".encode() not in head
         and "▐▛".encode() not in head

@@ -166,6 +166,8 @@ def _tool_use(name: str, kind: str, text: str, call_id: str) -> tuple[Block, ...
     given, result = _split_result(inside)
     given, language = unfence(given.strip("\n"))
     given = given.rstrip() if language else given.strip()
+    if len(given) > 2 and given[0] == given[-1] == "`" and "`" not in given[1:-1] and kind != "shell":
+        given = given[1:-1]
     if kind == "shell" and not title:
         title, given, language = _shell(given)
     elif not title and not given.count("\n") and len(given) < 120:
