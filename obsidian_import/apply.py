@@ -7,6 +7,7 @@ replace, and at last `done`. `heal` settles the intents of a killed run by looki
 
 from __future__ import annotations
 
+import filecmp
 import os
 import secrets
 import shutil
@@ -14,8 +15,8 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 
 from filelock import FileLock, Timeout
@@ -23,7 +24,7 @@ from filelock import FileLock, Timeout
 from obsidian_import import __version__, files
 from obsidian_import.config import SIDECAR, data_dir
 from obsidian_import.errors import UserError
-from obsidian_import.files import Changed, Unsafe, digest, private_dir, read_regular, sweep_temps
+from obsidian_import.files import TEMP_PREFIX, Changed, Unsafe, digest, private_dir, read_regular, sweep_temps
 from obsidian_import.manifest import (
     Change,
     Entry,
@@ -39,6 +40,7 @@ from obsidian_import.sidecar import Texts, load_manifest, machine_id, manifest_d
 
 BATCH = 128  # files whose syncs run side by side; the file system then groups its commits
 LOCK_WAIT = 10.0  # seconds
+ASIDE = ".aside"  # ends the name of a note that was set aside for a moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,8 @@ def apply(plan: Plan, texts: Texts, vault: Path, step: Callable[[], object] = la
     Raises UserError when the sidecar itself cannot be written (then no note was touched).
     """
     machine = machine_id(data_dir())
+    journal = Journal(vault, machine)
+    manifest = journal.manifest
     now = _now()
     run_id = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     ground = Ground(vault)
@@ -138,7 +142,7 @@ def apply(plan: Plan, texts: Texts, vault: Path, step: Callable[[], object] = la
     run = Run(
         id=run_id,
         machine=machine,
-        time=now.isoformat(timespec="milliseconds"),
+        time=_after(manifest, now).isoformat(timespec="milliseconds"),
         version=__version__,
         command=plan.command,
         undoes=plan.undoes,
@@ -147,10 +151,9 @@ def apply(plan: Plan, texts: Texts, vault: Path, step: Callable[[], object] = la
         counts={k: v for k, v in plan.totals().items() if v},
         entries=entries,
     )
-    journal = Journal(vault, machine)
     try:
         _prepare_sidecar(vault)
-        _write_objects(vault, texts, entries)
+        _write_objects(vault, texts, entries, machine)
         journal.append([run_record(run), *(intent_record(e) for e in entries)])
     except OSError as error:
         raise UserError(
@@ -162,11 +165,13 @@ def apply(plan: Plan, texts: Texts, vault: Path, step: Callable[[], object] = la
     stopped = ""
     try:
         for start in range(0, len(entries), BATCH):
-            work = _Batch(texts, ground, applied, failed, step)
+            work = _Batch(texts, ground, machine, applied, failed, step)
             work.run(entries[start : start + BATCH])
     except OSError as error:
         stopped = _say(error)
-    _remove_empty(vault, [f for r in plan_folders(plan, journal.manifest) for f in r])
+    _remove_empty(vault, spare_folders(plan.changes, manifest))
+    if failed or stopped:
+        _remove_empty(vault, reversed(run.folders))
     try:
         journal.append([done_record(run_id, [e.n for e in applied], failed, _now().isoformat())])
     except OSError as error:  # the disk is full: the next command settles the run by looking at it
@@ -191,6 +196,7 @@ class _Batch:
 
     texts: Texts
     ground: Ground
+    machine: str
     applied: list[Entry]
     failed: dict[int, str]
     step: Callable[[], object]
@@ -225,7 +231,9 @@ class _Batch:
             raise Changed("its text is lost (an object of the sidecar is missing or damaged)")
         target = self.ground.path(entry.path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        temps[entry.n] = files.write_temp(target, data, entry.mode if entry.mode is not None else _new_file_mode())
+        temps[entry.n] = files.write_temp(
+            target, data, entry.mode if entry.mode is not None else _new_file_mode(), self.machine
+        )
 
     @contextmanager
     def _left(self, entry: Entry) -> Iterator[None]:
@@ -246,13 +254,13 @@ def _one(entry: Entry, temp: str | None, ground: Ground) -> list[Path]:
     target = ground.path(entry.path)
     try:
         if entry.after is None:
-            _remove(target, entry.before)
+            _remove(target, entry)
         elif temp is not None:
             if entry.before is None:
                 _create(temp, target)
             else:
                 _expect(target, entry.before)
-                files.replace(temp, target)
+                _put(temp, target, entry)
     finally:
         if temp is not None:
             files.discard(temp)
@@ -280,18 +288,70 @@ def _create(temp: str, target: Path) -> None:
         files.replace(temp, target)
 
 
-def _remove(target: Path, before: str | None) -> None:
+def aside_of(target: Path, entry: Entry) -> Path:
+    """Where a file stands for the moment in which it is taken away or exchanged; `heal` knows it by its name."""
+    return target.with_name(f"{TEMP_PREFIX}{entry.run}-{entry.n}{ASIDE}")
+
+
+def _put(temp: str, target: Path, entry: Entry) -> None:
+    """Exchange a note for its new version and look at what came out: what an editor saved at this moment goes back.
+
+    Where the system cannot exchange, there is a window of microseconds between the last look and the replacement.
+    """
+    aside = aside_of(target, entry)
+    files.replace(temp, aside)
+    try:
+        if not files.exchange(aside, target):
+            files.replace(aside, target)
+            return
+    except OSError:
+        files.discard(aside)
+        raise
+    if not _settle_aside(aside, target, entry):
+        raise Changed(f"{target.name} was saved while we worked; it stays as it is until the next run")
+
+
+def _remove(target: Path, entry: Entry) -> None:
     """Take a file away: aside first, looked at there, so that what an editor saved at this moment comes back."""
-    aside = files.temp_name(target)
+    aside = aside_of(target, entry)
     try:
         files.replace(target, aside)
     except FileNotFoundError:
         raise Changed(f"{target.name} is gone already") from None
-    data = read_regular(aside)
-    if data is None or digest(data) != before:
-        files.replace(aside, target)
+    if not _settle_aside(aside, target, entry):
         raise Changed(f"{target.name} changed while we worked; it stays as it is")
-    os.unlink(aside)
+
+
+def _settle_aside(aside: Path, target: Path, entry: Entry) -> bool:
+    """Drop what was set aside where it is a text we know (its object is stored), else give it back: never lost."""
+    try:
+        data = read_regular(aside)
+    except FileNotFoundError:
+        return True
+    except OSError:  # a folder or a link that somebody put there: it goes back unread
+        data = None
+    known = (entry.before, entry.after)
+    if data is not None and digest(data) in known:
+        os.unlink(aside)
+        return digest(data) == entry.before
+    if not os.path.lexists(aside):
+        return True
+    there = read_regular(target) if target.exists() and not target.is_symlink() else None
+    if not os.path.lexists(target) or (there is not None and digest(there) in known):
+        files.replace(aside, target)
+    else:  # saved twice within this moment: both texts are a person's
+        files.replace(aside, _free_name(target))
+    return False
+
+
+def _free_name(target: Path) -> Path:
+    """A visible name beside `target` for a text that must not be lost."""
+    number = 1
+    while True:
+        name = f"{target.stem} (saved during an import{f' {number}' if number > 1 else ''}){target.suffix}"
+        if not os.path.lexists(target.with_name(name)):
+            return target.with_name(name)
+        number += 1
 
 
 def _sync_all(temps: Iterable[str]) -> None:
@@ -319,15 +379,18 @@ def _move_original(moved: Mapping[str, object]) -> list[Path]:
     """Take an original away to our private folder, or put it back (with its mode and time)."""
     source, kept = Path(str(moved["from"])), Path(str(moved["kept"]))
     if moved.get("back"):
-        if source.exists() or source.is_symlink():
-            raise Changed(f"a file stands at {source} again; the original stays at {kept}")
         if not kept.exists():
             raise Changed(f"the original is no longer at {kept}")
+        if os.path.lexists(source):
+            if not _equal_files(source, kept):
+                raise Changed(f"a file stands at {source} again; the original stays at {kept}")
+            kept.unlink()  # killed between the copy and this, the last time
+            return [source.parent]
         source.parent.mkdir(parents=True, exist_ok=True)
-        _carry(kept, source)
-        os.chmod(source, int(str(moved["mode"])))
+        os.chmod(kept, int(str(moved["mode"])))  # before it moves: a kill leaves no half-restored file behind
         when = int(str(moved["mtime_ns"]))
-        os.utime(source, ns=(when, when))
+        os.utime(kept, ns=(when, when))
+        _carry(kept, source)
         _remove_up_to(kept.parent, data_dir() / "originals")
         return [source.parent]
     try:
@@ -339,9 +402,15 @@ def _move_original(moved: Mapping[str, object]) -> list[Path]:
     private_dir(data_dir())
     private_dir(data_dir() / "originals")
     private_dir(kept.parent)
+    if os.path.lexists(kept) and not _equal_files(source, kept):
+        raise Changed(f"another original is kept at {kept} already; {source.name} stays where it is")
     _carry(source, kept)
     os.chmod(kept, 0o600)
     return [kept.parent, source.parent]
+
+
+def _equal_files(one: Path, other: Path) -> bool:
+    return not one.is_symlink() and one.is_file() and filecmp.cmp(one, other, shallow=False)
 
 
 def _carry(source: Path, target: Path) -> None:
@@ -351,6 +420,7 @@ def _carry(source: Path, target: Path) -> None:
         temp = files.temp_name(target)
         try:
             shutil.copyfile(source, temp)
+            shutil.copystat(source, temp)
             files.sync_file(temp)
             files.replace(temp, target)
         except BaseException:
@@ -400,8 +470,11 @@ def _prepare_sidecar(vault: Path) -> None:
         folder.mkdir(exist_ok=True)
 
 
-def _write_objects(vault: Path, texts: Texts, entries: Iterable[Entry]) -> None:
-    """Every text the entries speak of, before anything else: what undo and merge will need."""
+def _write_objects(vault: Path, texts: Texts, entries: Iterable[Entry], machine: str) -> None:
+    """Every text the entries speak of, before anything else: what undo and merge will need.
+
+    The temporary files lie in one folder, so that those of a killed run are found without a walk.
+    """
     wanted = {name for e in entries if not e.moved for name in (e.before, e.after, e.base) if name}
     temps: list[tuple[str, Path]] = []
     made: set[Path] = set()
@@ -414,7 +487,7 @@ def _write_objects(vault: Path, texts: Texts, entries: Iterable[Entry]) -> None:
             if target.parent not in made:
                 target.parent.mkdir(exist_ok=True)
                 made.add(target.parent)
-            temps.append((files.write_temp(target, packed, 0o644), target))
+            temps.append((files.write_temp(target.parent.parent / name, packed, 0o644, machine), target))
         _sync_all(temp for temp, _ in temps)
         while temps:
             temp, target = temps.pop()
@@ -432,10 +505,25 @@ def drop_objects(vault: Path, names: Iterable[str]) -> None:
         object_path(vault, name).unlink(missing_ok=True)
 
 
-def plan_folders(plan: Plan, manifest: Manifest) -> list[list[str]]:
-    """Folders that the undone runs made, innermost first: they go with their last file."""
-    undone = {r for c in plan.changes if c.reverses for r in [c.reverses[0]]}
-    return [sorted(r.folders, key=lambda f: -f.count("/")) for r in manifest.runs if r.id in undone]
+def spare_folders(changes: Iterable[Change], manifest: Manifest) -> list[str]:
+    """Folders above these changes that go with their last file, innermost first.
+
+    Those that the runs undone here made, and those of runs that were undone before but had to leave a folder then
+    because something newer still lay in it.
+    """
+    changes = list(changes)
+    now = {c.reverses[0] for c in changes if c.reverses}
+    if not now:
+        return []
+    above = {p.as_posix() for c in changes if c.path for p in PurePosixPath(c.path).parents}
+    gone = manifest.reversed | {c.reverses for c in changes if c.reverses}
+    made = {
+        folder
+        for run in manifest.runs
+        if run.folders and (run.id in now or all((run.id, e.n) in gone for e in run.carried_out()))
+        for folder in run.folders
+    }
+    return sorted(made & above, key=lambda f: (-f.count("/"), f))
 
 
 def _remove_empty(vault: Path, folders: Iterable[str]) -> None:
@@ -462,29 +550,50 @@ def heal(vault: Path) -> list[str]:
     """Settle the runs that were killed, with the lock held; what was found, in words.
 
     An intent whose file is as planned was carried out; one whose file is as before was not. Where it is neither,
-    somebody changed it after the crash: a created note counts as ours with their edits, an updated one as not yet
-    updated (the next import merges, and what both sides changed alike merges cleanly).
+    somebody changed it after the crash: a created note counts as ours with their edits if it still tells whose it is,
+    an updated one as not yet updated (the next import merges, and what both sides changed alike merges cleanly).
     """
+    side = vault / SIDECAR
+    if not side.is_dir():
+        return []
+    machine = machine_id(data_dir())
+    for folder in (side, side / "objects", side / "manifest"):
+        sweep_temps(folder, older_than=0, owner=machine)
     manifest = load_manifest(vault)
-    machine: str | None = None
     said: list[str] = []
     for run in [r for r in manifest.runs if not r.finished]:
-        machine = machine or machine_id(data_dir())
         if run.machine != machine and not _looks_dead(run):
             continue  # another machine's run: its `done` may not have been synced yet
         applied: list[int] = []
         failed: dict[int, str] = {}
         for entry in run.entries:
+            _restore_aside(vault, entry)
             (applied.append(entry.n) if _carried_out(vault, entry) else failed.update({entry.n: "the run was killed"}))
         Journal(vault, machine).append([done_record(run.id, applied, failed, _now().isoformat(), healed=True)])
         said.append(f"run {run.id} was cut short: {len(applied)} of {len(run.entries)} files had been written")
-        for folder in {vault.joinpath(e.path).parent for e in run.entries if e.path}:
-            sweep_temps(folder, older_than=0)
-        if run.undoes:
-            undone = replace(run, entries=run.entries)
-            folders = plan_folders(Plan(run.command, changes=undone.entries), manifest)
-            _remove_empty(vault, [f for r in folders for f in r])
+        for place in {folder for e in run.entries for folder in _folders_of(vault, e)}:
+            sweep_temps(place, older_than=0, owner=run.machine)
+        _remove_empty(vault, spare_folders(run.entries, manifest))
+        _remove_empty(vault, reversed(run.folders))
     return said
+
+
+def _folders_of(vault: Path, entry: Entry) -> list[Path]:
+    if entry.moved:
+        return [Path(str(entry.moved[name])).parent for name in ("from", "kept")]
+    return [vault.joinpath(entry.path).parent] if entry.path else []
+
+
+def _restore_aside(vault: Path, entry: Entry) -> None:
+    """What a kill left aside goes back, unless it is a text we keep anyway."""
+    if not entry.path or entry.before is None:
+        return
+    try:
+        target = Ground(vault).path(entry.path)
+        if os.path.lexists(aside_of(target, entry)):
+            _settle_aside(aside_of(target, entry), target, entry)
+    except OSError:  # it stays aside, under its name, for the next start
+        return
 
 
 def _looks_dead(run: Run) -> bool:
@@ -505,10 +614,12 @@ def _carried_out(vault: Path, entry: Entry) -> bool:
         data = read_regular(Ground(vault).path(entry.path))
     except OSError:
         return False
-    actual = None if data is None else digest(data)
-    if actual == entry.after:
+    if data is None:
+        return entry.after is None
+    if digest(data) == entry.after:
         return True
-    return entry.before is None and actual is not None
+    named = entry.key.rpartition(":")[2].encode("utf-8", "surrogateescape")
+    return entry.before is None and bool(named) and named in data
 
 
 # ------------------------------------------------------------------ words and clocks
@@ -516,6 +627,17 @@ def _carried_out(vault: Path, entry: Entry) -> bool:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def _after(manifest: Manifest, now: datetime) -> datetime:
+    """Now, but later than every run this vault knows: the order of runs must survive clocks that disagree."""
+    newest = now
+    for run in manifest.runs:
+        try:
+            newest = max(newest, datetime.fromisoformat(run.time) + timedelta(milliseconds=1))
+        except (ValueError, TypeError):
+            continue
+    return newest
 
 
 def _say(error: OSError) -> str:

@@ -67,14 +67,15 @@ def read_regular(path: PathLike[str] | str) -> bytes | None:
         return stream.read()
 
 
-def temp_name(target: PathLike[str] | str) -> str:
-    """A name for a temporary file beside `target`."""
-    return os.path.join(os.path.dirname(target), f"{TEMP_PREFIX}{os.urandom(6).hex()}{TEMP_SUFFIX}")
+def temp_name(target: PathLike[str] | str, owner: str = "") -> str:
+    """A name for a temporary file beside `target`; `owner` tells whose it is where several machines write."""
+    mark = f"{owner}-" if owner else ""
+    return os.path.join(os.path.dirname(target), f"{TEMP_PREFIX}{mark}{os.urandom(6).hex()}{TEMP_SUFFIX}")
 
 
-def write_temp(target: PathLike[str] | str, data: bytes, mode: int = 0o600) -> str:
+def write_temp(target: PathLike[str] | str, data: bytes, mode: int = 0o600, owner: str = "") -> str:
     """A new temporary file beside `target` with these bytes, not yet synced; the caller replaces or removes it."""
-    temp = temp_name(target)
+    temp = temp_name(target, owner)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     fd = os.open(temp, flags, mode)
     try:
@@ -128,6 +129,34 @@ def replace(temp: PathLike[str] | str, target: PathLike[str] | str) -> None:
             return
 
 
+def exchange(one: PathLike[str] | str, other: PathLike[str] | str) -> bool:
+    """Swap two files in one step, so that nothing saved at that very moment is lost; False where the system cannot.
+
+    Linux (`renameat2`) and macOS (`renamex_np`), on most file systems. Raises OSError for a real failure.
+    """
+    if sys.platform not in ("linux", "darwin"):
+        return False
+    import ctypes  # noqa: PLC0415 (the hook exchanges nothing)
+    import errno  # noqa: PLC0415
+
+    library = ctypes.CDLL(None, use_errno=True)
+    first, second = os.fsencode(one), os.fsencode(other)
+    try:
+        if sys.platform == "linux":
+            here = -100  # AT_FDCWD; both paths are absolute or relative to it
+            failed = library.renameat2(here, first, here, second, 2)  # RENAME_EXCHANGE
+        else:
+            failed = library.renamex_np(first, second, 2)  # RENAME_SWAP
+    except AttributeError:  # an older C library
+        return False
+    if not failed:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM):
+        return False
+    raise OSError(number, os.strerror(number), os.fspath(other))
+
+
 def discard(temp: PathLike[str] | str) -> None:
     """Remove a temporary file if it is still there."""
     try:
@@ -150,11 +179,12 @@ def write_atomic(target: PathLike[str] | str, data: bytes, mode: int = 0o600, *,
         sync_dir(os.path.dirname(target) or ".")
 
 
-def sweep_temps(folder: PathLike[str] | str, older_than: float = 900.0) -> int:
-    """Remove our own temporary files that a killed run left here (older than 15 minutes); how many."""
+def sweep_temps(folder: PathLike[str] | str, older_than: float = 900.0, owner: str = "") -> int:
+    """Remove our own temporary files that a killed run (of `owner`) left here, older than 15 minutes; how many."""
     count = 0
+    start = f"{TEMP_PREFIX}{owner}-" if owner else TEMP_PREFIX
     try:
-        names = [e.name for e in os.scandir(folder) if e.name.startswith(TEMP_PREFIX) and e.name.endswith(TEMP_SUFFIX)]
+        names = [e.name for e in os.scandir(folder) if e.name.startswith(start) and e.name.endswith(TEMP_SUFFIX)]
     except OSError:
         return 0
     for name in names:

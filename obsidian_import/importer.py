@@ -16,6 +16,8 @@ from datetime import date, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from obsidian_import import __version__, formats, inert, paths
 from obsidian_import.cache import Cache, unit_id
 from obsidian_import.errors import UserError
@@ -312,7 +314,7 @@ class Importer:
                     after=None,
                     moved={
                         "from": str(source),
-                        "kept": str(_kept(source, number)),
+                        "kept": str(_kept(source, number, seen)),
                         "mode": seen.st_mode & 0o7777,
                         "mtime_ns": seen.st_mtime_ns,
                         "size": seen.st_size,
@@ -324,7 +326,9 @@ class Importer:
 
     def _unit(self, group: Group) -> Unit:
         name, stamps = unit_id(group.format, group.files)
-        return Unit(name, digest(f"{self._context()}\n{stamps}".encode()), files=group.files)
+        # What grouping learned from other files (a title, a new fork) can change a talk whose own files did not.
+        hint = orjson.dumps(dict(group.hint), option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+        return Unit(name, digest(f"{self._context()}\n{stamps}\n".encode() + hint), files=group.files)
 
     def _context(self) -> str:
         request = self.request
@@ -421,12 +425,13 @@ def _on_disk(file: File) -> str:
     return file.where.split("!")[0]
 
 
-def _kept(source: Path, number: int) -> Path:
+def _kept(source: Path, number: int, seen: os.stat_result) -> Path:
+    """Where an original is kept: another place for each state of the file, so that none takes another's."""
     from obsidian_import.config import data_dir  # noqa: PLC0415 (the only use)
 
     return (
         data_dir()
         / "originals"
-        / digest(str(source).encode("utf-8", "surrogateescape"))[:12]
+        / digest(f"{source}\n{seen.st_size}\n{seen.st_mtime_ns}".encode("utf-8", "surrogateescape"))[:12]
         / f"{number}-{source.name}"
     )

@@ -115,7 +115,11 @@ class Lander:
         data = text.encode("utf-8", "surrogateescape")
         after = digest(data)
         base = state.base if state else None
-        actual = world.actual(path) if exists else None
+        try:
+            actual = world.actual(path) if exists else None
+        except OSError as error:  # a link, a folder, no permission: this one note must not cost the others
+            row = replace(wanted.row, action="conflict", path=path, why=f"cannot be read: {error.strerror or error}")
+            return row, None
         if self._restored(key) and actual is None:
             base = None
         outcome: Keep | Set | Clash = reconcile(base, after, actual, lambda: self._merged(base, text, path))

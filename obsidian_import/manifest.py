@@ -201,8 +201,7 @@ def done_record(
 
 def decode(files: Iterable[tuple[str, bytes]]) -> Manifest:
     """Fold the manifest files of all machines. Damaged lines are listed, never fatal; a torn last line is dropped."""
-    runs: dict[str, Run] = {}
-    entries: dict[str, list[Entry]] = {}
+    pile = _Pile()
     damaged: list[tuple[str, int]] = []
     for name, data in files:
         lines = data.split(b"\n")
@@ -210,47 +209,72 @@ def decode(files: Iterable[tuple[str, bytes]]) -> Manifest:
             if not line.strip():
                 continue
             try:
-                record = orjson.loads(line)
-                _take(record, runs, entries)
+                pile.take(orjson.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError):
                 if number < len(lines):  # the last piece has no line end: a torn write, as after a crash
                     damaged.append((name, number))
-    whole = [replace(r, entries=tuple(entries.get(r.id, ()))) for r in runs.values()]
-    whole.sort(key=lambda r: (r.time, r.machine, r.id))
+    whole = pile.runs_in_order()
     return fold(whole, tuple(damaged))
 
 
-def _take(record: Any, runs: dict[str, Run], entries: dict[str, list[Entry]]) -> None:
-    kind = record["record"]
-    if kind == "run":
-        runs[record["run"]] = Run(
-            id=record["run"],
-            machine=record["machine"],
-            time=record["time"],
-            version=record.get("version", ""),
-            command=record.get("command", ""),
-            undoes=record.get("undoes", ""),
-            folders=tuple(record.get("folders", ())),
-            refused=tuple((r, n) for r, n in record.get("refused", ())),
-            counts=record.get("counts", {}),
-        )
-    elif kind == "intent":
-        known = {k: v for k, v in record.items() if k in FIELDS}
-        known.setdefault("path", "")
-        for name in ("edits", "assets"):
-            if name in known:
-                known[name] = tuple(known[name])
-        for name in ("reverses", "project"):
-            if known.get(name):
-                known[name] = (known[name][0], known[name][1])
-        entries.setdefault(record["run"], []).append(Entry(**known))
-    elif kind == "done":
-        run = runs[record["run"]]
-        applied = {n for first, last in record["applied"] for n in range(first, last + 1)}
-        failed = {int(n): why for n, why in record.get("failed", {}).items()}
-        runs[run.id] = replace(
-            run, applied=run.applied | frozenset(applied), failed={**run.failed, **failed}, finished=True
-        )
+@dataclass(slots=True)
+class _Pile:
+    """Records in any order, some of them twice.
+
+    The same line may stand in a sync service's copy of a manifest, and the `done` of the machine that healed a run
+    may be read before the run itself.
+    """
+
+    runs: dict[str, Run] = field(default_factory=dict)
+    entries: dict[str, dict[int, Entry]] = field(default_factory=dict)
+    applied: dict[str, set[int]] = field(default_factory=dict)
+    failed: dict[str, dict[int, str]] = field(default_factory=dict)
+
+    def take(self, record: Any) -> None:
+        """One record. ValueError, KeyError, TypeError or AttributeError for what is none."""
+        kind, run = record["record"], record["run"]
+        if kind == "run":
+            self.runs[run] = Run(
+                id=run,
+                machine=record["machine"],
+                time=record["time"],
+                version=record.get("version", ""),
+                command=record.get("command", ""),
+                undoes=record.get("undoes", ""),
+                folders=tuple(record.get("folders", ())),
+                refused=tuple((r, n) for r, n in record.get("refused", ())),
+                counts=record.get("counts", {}),
+            )
+        elif kind == "intent":
+            known = {k: v for k, v in record.items() if k in FIELDS}
+            known.setdefault("path", "")
+            for name in ("edits", "assets"):
+                if name in known:
+                    known[name] = tuple(known[name])
+            for name in ("reverses", "project"):
+                if known.get(name):
+                    known[name] = (known[name][0], known[name][1])
+            entry = Entry(**known)
+            self.entries.setdefault(run, {})[entry.n] = entry
+        elif kind == "done":
+            applied = {n for first, last in record["applied"] for n in range(first, last + 1)}
+            failed = {int(n): why for n, why in record.get("failed", {}).items()}
+            self.applied.setdefault(run, set()).update(applied)
+            self.failed.setdefault(run, {}).update(failed)
+
+    def runs_in_order(self) -> list[Run]:
+        """Each run with all that is known of it, oldest first."""
+        whole = [
+            replace(
+                run,
+                entries=tuple(entry for _, entry in sorted(self.entries.get(run.id, {}).items())),
+                applied=frozenset(self.applied.get(run.id, ())),
+                failed=self.failed.get(run.id, {}),
+                finished=run.id in self.applied,
+            )
+            for run in self.runs.values()
+        ]
+        return sorted(whole, key=lambda r: (r.time, r.machine, r.id))
 
 
 def fold(runs: Iterable[Run], damaged: tuple[tuple[str, int], ...] = ()) -> Manifest:

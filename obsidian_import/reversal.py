@@ -50,16 +50,27 @@ def _one(
     world: World, run: Run, entry: Entry, rows: list[Row], changes: list[Change], refused: list[tuple[str, int]]
 ) -> None:
     path = entry.path
-    if entry.key and entry.after is not None:
+    if entry.key:  # wherever a person put it; one that we took away may have come again, elsewhere
         path = world.find(entry.key, entry.part, entry.path) or entry.path
-    actual = world.actual(path)
+    row = Row("keep", entry.key, path, title=entry.title, source=entry.source, part=entry.part)
+    why = ""
+    actual: str | None = None
+    try:
+        actual = world.actual(path)
+    except OSError as error:
+        why = f"cannot be read: {error.strerror or error}"
+    if actual is None and path in world.snapshot.undownloaded:
+        why = "not downloaded from the cloud yet, so neither there nor deleted"
+    if why:
+        refused.append((run.id, entry.n))
+        rows.append(_with(row, "conflict", why))
+        return
     if entry.before == entry.after:  # the run only learned what a person had done; the file is theirs
         outcome: Keep | Set | Clash = Set(actual, "")
     else:
         outcome = reconcile(entry.after, entry.before, actual, lambda: _merged(world, entry, path))
     state = world.state(entry.key, entry.part) if entry.key else None
     before = world.earlier(entry)
-    row = Row("keep", entry.key, path, title=entry.title, source=entry.source, part=entry.part)
     if isinstance(outcome, Clash):
         refused.append((run.id, entry.n))
         rows.append(_with(row, "conflict", outcome.why))
@@ -74,6 +85,10 @@ def _one(
     # Under a newer run the note keeps that run's base: what was taken back then counts as a person's wish.
     newest = state is not None and (state.entry.run, state.entry.n) == (run.id, entry.n)
     base = (before.base if before else None) if newest or state is None else state.base
+    if after is None and actual is not None:
+        base = None  # taken away by us: import may bring it again, whatever runs still stand
+    elif actual is None and after is None and entry.after is not None and state is not None:
+        base = state.base  # deleted by a person before: it stays deleted
     source = before or entry
     changes.append(
         Change(

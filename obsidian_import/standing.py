@@ -30,8 +30,9 @@ def standing(world: World, state: NoteState) -> Standing:
     """Look at one note. A file that cannot be read counts as unknown, never as deleted."""
     path = world.find(state.key, state.part, state.path)
     if path is None:
-        gone = "unknown" if state.path in world.snapshot.undownloaded else "deleted"
-        return Standing(state.key, state.part, state.path, state.path, gone)  # type: ignore[arg-type]  # both are states
+        name = state.path.rpartition("/")[2]  # a stub has no identity but its name, wherever it was moved
+        stub = next((p for p in world.snapshot.undownloaded if p.rpartition("/")[2] == name), None)
+        return Standing(state.key, state.part, stub or state.path, state.path, "unknown" if stub else "deleted")
     clash = world.clashes.get((state.key, state.part))
     if clash is not None:
         return Standing(state.key, state.part, path, state.path, "conflict", clash)

@@ -12,7 +12,7 @@ from obsidian_import.config import Config, data_dir
 from obsidian_import.files import digest, read_regular
 from obsidian_import.lexicon import Lexicon
 from obsidian_import.manifest import Entry, Manifest, NoteState
-from obsidian_import.properties import read as read_properties
+from obsidian_import.merge import HEADING
 from obsidian_import.sidecar import Texts, load_manifest
 from obsidian_import.vault import Snapshot, lexicon, look
 
@@ -57,9 +57,28 @@ class World:
         if known and known in paths:
             return known
         hits = [p for p in paths if p not in self.snapshot.conflict_copies and self._part(p) == part]
-        if not hits and known and known in self.snapshot.notes:
+        if not hits and known and self._nameless(known, key, part):
             return known  # a person may have taken the whole frontmatter out
         return min(hits, key=lambda p: (p.count("/"), len(p), p)) if hits else None
+
+    def _nameless(self, path: str, key: str, part: int) -> bool:
+        """Whether the note at this path is the one we left there, though it no longer says so.
+
+        A note that says it is another one is not, nor one that shares no message heading with what we wrote: a
+        person may have deleted ours and put their own in its place.
+        """
+        seen, state = self.snapshot.notes.get(path), self.state(key, part)
+        if seen is None or state is None or "import_id" in seen.facts:
+            return False
+        try:
+            data = read_regular(self.vault / path)
+        except OSError:
+            return False
+        base = self.texts.text(state.base)
+        if data is None or base is None:
+            return False
+        ours = {line for line in base.split("\n") if HEADING.fullmatch(line)}
+        return any(line.rstrip() in ours for line in data.decode("utf-8", "surrogateescape").split("\n"))
 
     def state(self, key: str, part: int = 1) -> NoteState | None:
         """What we last left of this note."""
@@ -83,9 +102,8 @@ class World:
         return best
 
     def _part(self, path: str) -> int:
-        data = read_regular(self.vault / path)
-        part = read_properties(data.decode("utf-8", "replace")).get("part", 1) if data else 1
-        return int(str(part)) if str(part).isdigit() else 1
+        part = str(self.snapshot.notes[path].facts.get("part", 1))
+        return int(part) if part.isdecimal() else 1
 
 
 def see(vault: Path) -> World:
