@@ -175,14 +175,15 @@ _BLOCK: Final = re.compile(
 _IS: Final = re.compile(
     r"""(?:(?:for|of|on|to|at|in)[ ][^\n.:;=]{1,40}?[ ])?(?:is|was|are|will[ ]be|set[ ]to|should[ ]be|has[ ]been[ ]changed[ ]to|ist|lautet|es|est)(?:[ ](?:now|still|set[ ]to))?[ ]?(?P<colon>:)?\s{1,4}[*_]{0,2}"""
 )
-_FLAG: Final = re.compile(r"(?:\A|[\s\"'`(\[,|=\\nt])[-/]{1,2}[\w.-]*\Z")
+_FLAG: Final = re.compile(r"(?:\A|[\s\"'`(\[,|=]|\\[nrt])[-/]{1,2}[\w.-]*\Z")
 _SETTER: Final = re.compile(
     r"""(?:\bset|\bsetx|\bsetenv|\bconfig|\bENV|config:set|\badd|login[ ]\S{1,64}|secret[ ]put)[ ](?:[^\n;|&]{0,80}[ ])?["']?[\w./:@-]*\Z"""
 )
+_WORDY_PART: Final = re.compile(r"[/\\._-][a-z]{3,}(?:[/\\._-]|\Z)|://")
 _UPPER: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 
 _PASSISH: Final = frozenset(
-    "pass pwd passwort kennwort contraseña senha пароль Пароль 密码 パスワード creds requirepass masterauth".split()  # noqa: SIM905
+    "pass pwd pw passwort kennwort contraseña senha пароль Пароль 密码 パスワード creds requirepass masterauth".split()  # noqa: SIM905
 ) | {"mot de passe"}
 
 
@@ -197,7 +198,7 @@ def _kind(name: str) -> str:
 def named(name: str) -> Finder:
     """Give the finder of values whose name holds this word."""
     kind, passish = _kind(name), name in _PASSISH
-    is_pass, webhook = name == "pass", name == "webhook"
+    is_pass, webhook = name in {"pass", "pw"}, name == "webhook"
 
     def finder(scan: Scan, start: int, end: int) -> None:
         text = scan.text
@@ -280,21 +281,28 @@ def _spaced(scan: Scan, start: int, end: int, found: re.Match[str], kind: str, *
         return
     at = text[pos : pos + 1]
     if at in {"'", '"', "`"}:
-        take(scan, pos, kind, Style.QUOTED if passish and at == "'" else Style.PROSE, passish=passish)
+        take(
+            scan, pos, kind, Style.QUOTED if passish and at == "'" and end - start > 4 else Style.PROSE, passish=passish
+        )
         return
     if ("login" in before or "machine" in before) and re.search(r"\blogin\s+\S+\s+\Z", before):
         take(scan, pos, kind, Style.SLOT, passish=True)
         return
     low = before.lower()
     if (
-        "set" in low or "config" in low or "env" in low or "login" in low or "put" in low or "add" in low
-    ) and _SETTER.search(before):
+        ("set" in low or "config" in low or "env" in low or "login" in low or "put" in low or "add" in low)
+        and at != "-"
+        and _SETTER.search(before)
+    ):
         if not harmless_tail(text, end):
             take(scan, pos, kind, Style.ENV, passish=passish, upper=True)
         return
+    value = _BARE_SOME.match(text, pos)
+    if value and len(value[0]) >= 20 and strong(value[0].rstrip(".,:;")) and not _WORDY_PART.search(value[0]):
+        take(scan, pos, kind, Style.PROSE, passish=passish)
+        return
     if passish and text[end - 1].islower():
-        value = _BARE_SOME.match(text, pos)
-        if value and any(c in "!@#$%^&*" for c in value[0][:-1]) and any(c.isdigit() for c in value[0]):
+        if value and any(c in "!@#$%^&*+" for c in value[0][:-1]) and any(c.isdigit() for c in value[0]):
             take(scan, pos, kind, Style.PROSE, passish=True)
     elif text[start].isupper() and (found["space"] != " ") and found["tail"].isupper() | (found["tail"] == ""):
         take(scan, pos, kind, Style.PROSE, passish=False)

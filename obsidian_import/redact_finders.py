@@ -213,6 +213,19 @@ FINDERS: Final[tuple[tuple[str, Finder], ...]] = (
     ("sqlplus", slot(r"(?i:sqlplus)[ ]+(?:-\w+[ ]+)*[\w$]{1,64}/(?P<v>[^\s@/\"']{3,128})@", "password")),
     ("accountkey=", slot(r"(?i:accountkey)=(?P<v>[\w+/=-]{16,200})", "azure-account-key", Style.ENV)),
     ("accesskey=", slot(r"(?i:accesskey)=(?P<v>[\w+/=-]{16,200})", "azure-access-key", Style.ENV)),
+    (".login(", slot(r"\.(?i:login)\(\s*[\"'][^\"'\n]{1,128}[\"'],\s*[\"'](?P<v>[^\n\"']{3,300})", "password")),
+    *(
+        (
+            lit,
+            slot(
+                rf"{lit}[\"']?(?P<v>[^\s\"'`]{{8,4096}})",
+                "secret",
+                Style.PROSE,
+                r"(?i:secret|password|token)[^\n]{0,60}",
+            ),
+        )
+        for lit in ("--body ", "--value ")
+    ),
     ("-----begin", pem),
     ("-----end", pem_tail),
     (

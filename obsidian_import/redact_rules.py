@@ -209,6 +209,7 @@ _KEYS: Final = (  # noqa: SIM905
 NAMES: Final[tuple[str, ...]] = (
     "pass",
     "pwd",
+    "pw",
     "secret",
     "token",
     "credential",
