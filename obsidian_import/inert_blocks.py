@@ -22,6 +22,11 @@ ATX = re.compile(r"#{1,6}(?=[ \t\r]|\Z)")
 FENCE = re.compile(r"(`{3,}+(?=[^`]*+\Z)|~{3,}+)")
 
 
+DEEP_RUN = re.compile(r"`{3,}+|~{3,}+")
+DEEPEST = 60
+"""Containers inside one another; what is deeper is read as text (a line of nothing but list markers would take for ever)."""
+
+
 @dataclass(slots=True)
 class Fence:
     """One fenced block: offsets into the text."""
@@ -222,6 +227,12 @@ class _Strict:
             return -1
         self.empty_item = False
         i, fresh = self.open(line, i, matched)
+        if (len(self.stack) if fresh else matched) >= DEEPEST:
+            # nobody writes this: read no further, and let no fence open here
+            for m in DEEP_RUN.finditer(raw):
+                self.found.escapes.append((position + m.start(), position + m.end(), "fence-closed"))
+            self.paragraph = True
+            return -1
         self.leaf(position, raw, line, after, start, i, matched, fresh)
         return -1
 
@@ -260,7 +271,7 @@ class _Strict:
             rest = line[i:]
             body = rest.lstrip(" ")
             indent = len(rest) - len(body)
-            if indent > 3 or not body:
+            if indent > 3 or not body or (len(self.stack) if fresh else matched) >= DEEPEST:
                 return i, fresh
             if body[0] == ">":
                 width, step = 0, indent + 1 + (body[1:2] == " ")

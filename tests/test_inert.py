@@ -396,3 +396,14 @@ def test_what_is_ours_or_a_persons_is_no_finding() -> None:
 def test_long_runs_are_no_trouble(unit: str) -> None:
     text = unit * 4000
     assert inert.restore(inert.prose(text).text) == text
+
+
+@pytest.mark.parametrize("marker", ["- ", "> ", "1. ", "> - "])
+def test_deep_nesting_is_cut_short(marker: str) -> None:
+    for text in (marker * 3000 + "```\n<b>", marker * 3000 + "a\n" + marker * 3000 + "```js\n" + " " * 6000 + "x\ny"):
+        made = inert.prose(text)
+        assert inert.restore(made.text) == text
+        assert inert.active(made.text, Options()) == []
+        assert "```" not in made.text
+    after = marker * 100 + "a\n\n```js\n#x\n```\n"
+    assert inert.prose(after).text == after
