@@ -12,11 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
 from typing import Final, Literal
 
 from obsidian_import.formats import client_words, dates, markdown
-from obsidian_import.formats.terminal import screen_width, unwrap
+from obsidian_import.formats.terminal import screen_width, unwrap, width_of
 from obsidian_import.model import (
     Aside,
     Block,
@@ -54,6 +53,9 @@ _TURN_TIME: Final = re.compile(r"[✻✽✶✢✳∗*·] ?\w[\w\u00c0-\u024f'’
 _COMPACTED: Final = re.compile(r"(?:[✻═─ ]+)(?:Previous )?[Cc]onversation [Cc]ompacted.*")
 _THINKING: Final = re.compile(r"[✻∴] ?Thinking…?.*")
 _NAME_TIME: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)-(\d\d)(\d\d)(\d\d)-")
+
+_CALL_SLACK: Final = 8
+"""Columns by which calls are broken earlier than prose."""
 
 Kind = Literal["prompt", "bash", "said", "collapsed", "thinking", "compaction", "recap", "memory"]
 
@@ -331,7 +333,7 @@ def _blocks(entry: _Entry, index: int, width: int) -> tuple[list[Block], Role | 
     if entry.kind == "collapsed":
         text = " ".join(entry.lines).strip()
         return [
-            ToolCall(call_id, text.split(maxsplit=1)[0], "", title=text),
+            ToolCall(call_id, "Tools", "", title=text),
             *(ToolResult(call_id, one) for one in results),
         ], "assistant"
     return _said(entry, results, call_id, width), "assistant"
@@ -363,7 +365,7 @@ def _said(entry: _Entry, results: list[str], call_id: str, width: int) -> list[B
         if name.endswith(" (MCP)") or joined.startswith(name + "(MCP)("):
             name, _, rest = joined.partition(" (MCP)(")
         name = name.strip()
-        given = _rejoined(rest.removesuffix(")"), width) if rest else ""
+        given = _rejoined(rest.removesuffix(")"), width, len(joined) - len(rest)) if rest else ""
         if not _CALL.match(first):
             name, given = _EXPAND.sub("", joined), ""
         language = "bash" if name in {"Bash", "PowerShell"} else ""
@@ -379,13 +381,21 @@ def _behind_text(result: str) -> Block:
     return Aside("client", "Interrupted", text=result) if result.startswith("Interrupted") else ToolResult("", result)
 
 
-def _rejoined(text: str, width: int) -> str:
-    """The arguments of a call: lines that are full were cut by the screen, in mid-word."""
+def _rejoined(text: str, width: int, before: int) -> str:
+    """The arguments of a call (`before` columns stood in front of them): broken lines joined, a script's own lines kept."""
     lines = text.split("\n")
-    out = lines[0]
-    for previous, line in pairwise(lines):
-        stripped = line.strip()
-        out += stripped if len(previous) >= width - 1 else f" {stripped}" if stripped else "\n"
+    out, columns = lines[0], before + width_of(lines[0])
+    for line in lines[1:]:
+        word = (line.split(maxsplit=1) or [""])[0]
+        if not word:
+            out += "\n"
+        elif columns >= width and width_of((out.rsplit(maxsplit=1) or [""])[-1] + word) > width - _CALL_SLACK:
+            out += line.strip()
+        elif columns + 1 + width_of(word) > width - _CALL_SLACK:
+            out += f" {line.strip()}"
+        else:
+            out += "\n" + line.removeprefix("    ")
+        columns = width_of(line.rstrip())
     return out
 
 

@@ -16,6 +16,7 @@ USUAL_WIDTH: Final = 78
 """80 columns without the two of the mark or the indent."""
 _LIST: Final = re.compile(r"\s*(?:[-*+•☐☒✔◻◼→↳▎|>#] ?|\d{1,3}[.)] )")
 _BOX: Final = re.compile(r"\s*[│├└┌┬┴┼─═╭╮╰╯┐┘┤╞╡╪]")
+_DRAWN: Final = re.compile(r"\s*[│├└┌╭╰╞]")
 _RULE: Final = re.compile(r"\s*(?:-{3,}|─{3,}|═{3,})\s*")
 
 
@@ -58,7 +59,24 @@ def unwrap(lines: Sequence[str], width: int) -> str:
                 out.append("")  # else Markdown makes a heading of the line before
             out.append(line)
         previous = raw
-    return "\n".join(out).strip("\n")
+    return "\n".join(_fence_tables(out)).strip("\n")
+
+
+def _fence_tables(lines: Sequence[str]) -> list[str]:
+    """Drawn tables and boxes in fences, so that their columns stay under each other."""
+    out: list[str] = []
+    drawn: list[str] = []
+    for line in [*lines, ""]:
+        if _DRAWN.match(line):
+            drawn.append(line)
+            continue
+        if len(drawn) > 1:
+            out += ["```", *drawn, "```"]
+        else:
+            out += drawn
+        drawn = []
+        out.append(line)
+    return out[:-1]
 
 
 def _glue(previous: str, line: str, width: int) -> str:
