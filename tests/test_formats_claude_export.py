@@ -74,12 +74,15 @@ def test_unwrap_undoes_a_greedy_wrap(words: list[str], width: int) -> None:
     assert unwrap(lines, width) == " ".join(words)
 
 
+def test_a_drawn_table_is_put_into_a_fence() -> None:
+    assert unwrap(["text", "┌──┐", "│ x│", "└──┘", "more"], 78) == "text\n```\n┌──┐\n│ x│\n└──┘\n```\nmore"
+
+
 @pytest.mark.parametrize(
     "lines",
     [
         ["a short line", "and another"],
         ["- " + "x" * 70, "- " + "y" * 70],
-        ["│ " + "x" * 76, "│ " + "y" * 76],
         ["def f():", "    " + "return 1"],
         ["1. " + "x" * 74, "2. " + "y" * 74],
     ],
@@ -95,6 +98,8 @@ _PIECES = [
     "\n❯ ",
     "Claude Code v2",
     "\nBash(",
+    "\n● " + "Name" * 9 + "(",
+    "x" * 90,
     " (ctrl+o to expand)",
     "\n  ",
 ]
