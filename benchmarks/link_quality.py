@@ -109,7 +109,7 @@ def ours(vault: Vault, lexicons: list[Lexicon], folds: int, score: float, weight
 
 
 def original(vault: Vault) -> set[Pair]:
-    """Every name of four letters or more, whole words, first occurrence, outside code and links."""
+    """Every name of four letters or more, whole words, first occurrence, outside code and links; to itself, too."""
     names: dict[str, str] = {}
     for note in vault.notes:
         if len(stem(note.path)) >= 4:
@@ -122,7 +122,7 @@ def original(vault: Vault) -> set[Pair]:
         text = skip.sub(" ", note.stripped[frontmatter(note.stripped)[1] :])
         for hit in pattern.finditer(text):
             target = names.get(hit[0].lower())
-            if target and target != note.path:
+            if target:
                 pairs.add((note.path, target))
     return pairs
 
@@ -138,22 +138,27 @@ class Count:
 
     @property
     def precision(self) -> float:
+        """Right of those made."""
         return self.right / self.made if self.made else 0.0
 
     @property
     def recall(self) -> float:
+        """Right of people's."""
         return self.right / self.gold if self.gold else 0.0
 
     @property
     def f_half(self) -> float:
+        """F0.5: a wrong link costs more than a missing one."""
         p, r = self.precision, self.recall
         return 1.25 * p * r / (0.25 * p + r) if p + r else 0.0
 
     @property
     def recall_reachable(self) -> float:
+        """Right of those of people's whose text is a name or an alias."""
         return self.right / self.reachable if self.reachable else 0.0
 
     def row(self) -> dict[str, float]:
+        """The figures, rounded."""
         return {
             "precision": round(self.precision, 3),
             "recall": round(self.recall, 3),
@@ -178,7 +183,47 @@ def compare(vault: Vault, made: set[Pair], *, linking_notes: bool) -> Count:
 
 
 def curve(vault: Vault, lexicons: list[Lexicon], folds: int, scores: Iterable[float]) -> list[tuple[float, Count]]:
-    return [(s, compare(vault, ours(vault, lexicons, folds, s), linking_notes=True)) for s in scores]
+    return [(s, compare(vault, ours(vault, lexicons, folds, s), linking_notes=False)) for s in scores]
+
+
+def picture(out: dict[str, dict[str, object]]) -> str:
+    """Precision over recall as an SVG: a line per vault over all scores, a dot at 1.0, a cross for the original."""
+    wide, high, left, top = 640, 420, 60, 40
+    colours = ("#7a5af8", "#0a9396", "#bb3e03", "#6c757d")
+
+    def x(recall: float) -> float:
+        return left + recall * (wide - left - 30)
+
+    def y(precision: float) -> float:
+        return top + (1 - precision) / 0.7 * (high - top - 50)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="12">',
+        f'<rect width="{wide}" height="{high}" fill="#fff"/>',
+        f'<text x="{left}" y="22" font-size="14" font-weight="bold">Links compared with those people made</text>',
+    ]
+    for step in range(3, 11):
+        parts.append(f'<path d="M{left} {y(step / 10):.1f}H{x(1):.1f}" stroke="#e5e5e5"/>')
+        parts.append(f'<text x="{left - 8}" y="{y(step / 10) + 4:.1f}" text-anchor="end">{step / 10:.1f}</text>')
+    for step in range(0, 11, 2):
+        parts.append(f'<text x="{x(step / 10):.1f}" y="{y(0.3) + 18:.1f}" text-anchor="middle">{step / 10:.1f}</text>')
+    parts.append(f'<text x="{x(0.5):.1f}" y="{high - 8}" text-anchor="middle">recall (of all links people made)</text>')
+    parts.append(f'<text x="14" y="{y(0.65):.1f}" transform="rotate(-90 14 {y(0.65):.1f})">precision</text>')
+    for (name, table), colour in zip(out.items(), colours, strict=False):
+        rows: list[dict[str, float]] = table["curve"]  # type: ignore[assignment]
+        line = " ".join(f"{x(r['recall']):.1f},{y(max(0.3, r['precision'])):.1f}" for r in rows if r["links"])
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        rules: dict[str, dict[str, float]] = table["all notes"]  # type: ignore[assignment]
+        at, old = rules["ours"], rules["original"]
+        cx, cy = x(at["recall"]), y(at["precision"])
+        parts.append(f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="5" fill="{colour}"/>')
+        label = f"{name}, F0.5 {at['f0.5']:.2f}"
+        parts.append(f'<text x="{cx - 10:.1f}" y="{cy + 22:.1f}" text-anchor="end" fill="{colour}">{label}</text>')
+        cx, cy = x(old["recall"]), y(old["precision"])
+        parts.append(f'<path d="M{cx - 5:.1f} {cy - 5:.1f}l10 10m0 -10l-10 10" stroke="{colour}" stroke-width="2"/>')
+        label = f"original rule on {name}, F0.5 {old['f0.5']:.2f}"
+        parts.append(f'<text x="{cx - 10:.1f}" y="{cy + 18:.1f}" text-anchor="end" fill="{colour}">{label}</text>')
+    return "\n".join([*parts, "</svg>\n"])
 
 
 def main() -> int:
@@ -193,12 +238,12 @@ def main() -> int:
     if not roots:
         print("no vault given (or none there): nothing measured")
         return 0
-    out = {}
+    out: dict[str, dict[str, object]] = {}
     for root in roots:
         vault = read(root)
         lexicons = [lexicon_without(vault, fold, args.folds) for fold in range(args.folds)]
         made, naive = ours(vault, lexicons, args.folds, 1.0), original(vault)
-        table = {}
+        table: dict[str, object] = {}
         for title, only in (("notes with links", True), ("all notes", False)):
             table[title] = {
                 "ours": compare(vault, made, linking_notes=only).row(),
@@ -208,6 +253,8 @@ def main() -> int:
             steps = [x / 2 for x in range(-6, 13)]
             table["curve"] = [{"score": s, **c.row()} for s, c in curve(vault, lexicons, args.folds, steps)]
         out[root.name] = table
+    if args.svg:
+        args.svg.write_text(picture(out), encoding="utf-8")
     if args.json:
         json.dump(out, sys.stdout, indent=1)
     else:

@@ -80,7 +80,7 @@ class Index:
         """`paths` are all files of the vault (notes, attachments, excluded ones too), relative, with `/`."""
         index = cls(settings or AppSettings())
         by_name, by_path = index.by_name, index.by_path
-        for path in paths:
+        for path in sorted(paths):
             low = fold_path(path)
             low = low.removesuffix(".md")
             by_path.setdefault(low, path)

@@ -26,7 +26,6 @@ from obsidian_import.surfaces import Hit, is_cjk, key, longest, outside
 __all__ = ["LinkSettings", "Linked", "Linker", "repair", "resolve"]
 
 _OWN: Final = re.compile(r"\\\[\\\[([^\[\]|\n]+?)(?:\\?\|([^\[\]|\n]*))?\]\]")
-_BEFORE: Final = re.compile(r"[\w.+-]*\Z")
 _PATH: Final = re.compile(r"(?<![\w/.\\~:@-])\w[\w.+-]*(?:/[\w.+-]+)+(?<![.+-])(?![/\w(=:])")
 _LIGHT: Final = frozenset(" \t*_~=")
 _SENTENCE_END: Final = frozenset('.!?:\n。！？：;•|>*-–—"“„«([')
@@ -207,8 +206,10 @@ class Linker:
         found: list[Hit] = []
         at = body.find("/")
         while at >= 0:
-            begin = _BEFORE.search(body, max(0, at - 200), at)
-            words = _PATH.match(body, begin.start()) if begin else None
+            begin = at
+            while begin > 0 and (body[begin - 1].isalnum() or body[begin - 1] in "_.+-"):
+                begin -= 1
+            words = _PATH.match(body, begin)
             if words is None or words.end() <= at:
                 at = body.find("/", at + 1)
                 continue

@@ -42,7 +42,7 @@ _HINT: Final = re.compile(
     r"^(?:alias|import_id|session_id|type|part|tag|no-?link|links-?off|auto|linker|excali|kanban)",
     re.IGNORECASE | re.MULTILINE,
 )
-_ITEM: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\']|\'\')*)\'|([^,\[\]]+)')
+_ITEM: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^,\[\]\s\"'][^,\[\]]*")
 _TEMPLATED: Final = re.compile(r"\{\{|<%|\$\{")
 # What is no prose, cheaply: fences, inline code, comments, headings; enough to count by, not to edit by.
 _ASIDE: Final = re.compile(

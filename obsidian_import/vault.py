@@ -293,7 +293,8 @@ def _alike(snapshot: Snapshot, path: str, original: str) -> bool:
         heads = [(snapshot.root / name).open("rb").read(300) for name in (path, original)]
     except OSError:
         return False
-    return len(heads[0]) > 40 and heads[0] == heads[1]
+    size = min(map(len, heads))
+    return size > 40 and heads[0][:size] == heads[1][:size]
 
 
 # ----------------------------------------------------------------------------------- remembering and counting
