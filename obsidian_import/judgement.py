@@ -148,8 +148,6 @@ class Judge:
         claims = self.lexicon.names.get(name, ())
         if not claims:
             return None, "no note has this name"
-        if source in self.lexicon.voters and any(claim.path == source for claim in claims):
-            return None, "this note itself"
         free = [claim for claim in claims if not claim.bar]
         if not free:
             return None, claims[0].bar

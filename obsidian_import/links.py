@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import Final
 
 from obsidian_import import markdown
-from obsidian_import.addresses import fold_path, parse_link, render_link, stem
+from obsidian_import.addresses import bare, fold_path, parse_link, render_link, stem
 from obsidian_import.everyday import languages
 from obsidian_import.judgement import WEIGHTS, HowSure, Judge, LinkSettings, Place, Verdict, Weights, pairs
-from obsidian_import.lexicon import Claim, Lexicon
+from obsidian_import.lexicon import Claim, Lexicon, derived
 from obsidian_import.model import Edit, Link, NearMiss
 from obsidian_import.notefacts import frontmatter, head
 from obsidian_import.suggestions import Suggester, repair
@@ -101,6 +101,8 @@ class _Page:
     path: str
     spoken: tuple[str, ...]
     off: frozenset[str]
+    own: frozenset[str] = frozenset()
+    """Names of this note itself (a chat's or log's own name is nobody's target anyway)."""
     done: dict[str, str] = field(default_factory=dict)
     """target path → why it needs no further link."""
     links: list[Link] = field(default_factory=list)
@@ -152,10 +154,14 @@ class Linker:
             return Linked()
         bounds = tuple(markdown.regions(text) if regions is None else regions)
         parts = [_Part(start, text[start:end], markdown.places(text[start:end])) for start, end in bounds]
-        page = self._read(_Page(text, path, languages(text), off), parts)
+        own: frozenset[str] = frozenset()
+        if "import_id" not in said and fold_path(bare(path)) in self.lexicon.index.by_path:
+            name = key(stem(path))
+            own = frozenset((name, *derived(name), *map(key, said.get("aliases", ()))))
+        page = self._read(_Page(text, path, languages(text), off, own), parts)
 
         def misses() -> list[NearMiss]:
-            again = self._read(_Page(text, path, page.spoken, off, misses=[]), parts)
+            again = self._read(_Page(text, path, page.spoken, off, own, misses=[]), parts)
             found = again.misses or []
             if suggest:
                 found += self._suggest(again, parts)
@@ -230,7 +236,9 @@ class Linker:
             verdict = self.judge.path(path, page.path)
         else:
             name = self.lexicon.keys[index]
-            if name in page.off:
+            if name in page.own and any(claim.path == page.path for claim in self.lexicon.names[name]):
+                verdict = Verdict("", None, link=False, reason="this note itself", final=True)
+            elif name in page.off:
                 verdict = Verdict("", None, link=False, reason="this note does not want it linked")
             else:
                 verdict = self.judge.judge(name, text, page.path, place_of(body, start, end), page.spoken)
