@@ -15,7 +15,7 @@ from typing import Any, Literal
 from obsidian_import import inert, redact
 from obsidian_import.addresses import parse_link
 from obsidian_import.files import read_regular
-from obsidian_import.landing import Lander, Wanted, linker, linking
+from obsidian_import.landing import Lander, Sure, Wanted
 from obsidian_import.manifest import Change
 from obsidian_import.markdown import places, regions
 from obsidian_import.plan import Plan, Row
@@ -206,7 +206,7 @@ def _json(path: Path) -> Any:
 def mended(world: World, rules: Rules, findings: list[Finding]) -> Plan:
     """The plan that mends what is ours: secrets and active content in the text we generated, links that lead nowhere."""
     bad = {f.path for f in findings if f.ours and f.kind in ("secret", "active", "link")}
-    lander = Lander(world, linking(linker(world)))
+    lander = Lander(world, Sure(world))
     options = inert.Options(
         tasks=world.config.inert.tasks,
         tags=world.config.inert.tags,

@@ -8,37 +8,33 @@ still lie as they were left, is not opened again.
 from __future__ import annotations
 
 import os
-import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from obsidian_import import __version__, formats, inert, paths
+from obsidian_import import __version__, formats
 from obsidian_import.cache import Cache, unit_id
+from obsidian_import.config import data_dir
 from obsidian_import.errors import UserError
 from obsidian_import.files import digest
-from obsidian_import.landing import Lander, Sure, Wanted
+from obsidian_import.landing import Lander, Sure
 from obsidian_import.manifest import Change, NoteState
-from obsidian_import.model import Conversation, File, Found, Group, Problem, Skip
+from obsidian_import.model import Conversation, File, Found, Group, Problem, Skip, richness
 from obsidian_import.plan import Plan, Row
-from obsidian_import.redact import Redactor, Rules
 from obsidian_import.relinking import relink
-from obsidian_import.render import Detail, Rendering, render, said
 from obsidian_import.sources import expand
-from obsidian_import.tags import Keymap, tag
 from obsidian_import.world import World
 
-RICHNESS = {"markdown": 1, "claude-export": 1}
-"""How much of a talk a source holds; a poorer copy never replaces a richer note. Absent: 3."""
+if TYPE_CHECKING:  # a run that finds nothing new renders nothing
+    from obsidian_import.render import Detail
+    from obsidian_import.talks import Talks
 
 _LINKED = "links"
-
-_CODE_PATH = re.compile(r"(?:^|[/\\._-])(?:code|claude-code|codex|specstory)(?:$|[/\\._-])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +75,8 @@ class Importer:
     world: World
     request: Request
     lander: Lander
-    keymap: Keymap
-    rules: Rules
+    start: Callable[[], Talks]
+    """Makes what lands talks."""
     cache: Cache
     protected: tuple[Path, ...] = ()
     """Folders whose files are never moved away (the client's own)."""
@@ -90,15 +86,13 @@ class Importer:
     problems: list[Problem] = field(default_factory=list)
     units: list[Unit] = field(default_factory=list)
     read: int = 0
+    talks: Talks | None = None
     _seen: dict[str, tuple[int, str]] = field(default_factory=dict)
-    _taken: set[str] = field(default_factory=set)
-    _assets: set[str] = field(default_factory=set)
 
     # ---------------------------------------------------------------- the loop
 
     def plan(self) -> Plan:
         """Read everything, decide everything."""
-        self._taken.update(self.world.snapshot.folded)
         detected = formats.detect(expand(self.request.sources, skip=[self.world.vault]))
         for found in detected.found:
             self._other(found)
@@ -114,7 +108,9 @@ class Importer:
                 self.problems += unit.problems
                 self.read += len({r.key for r in unit.rows if r.action == "keep"})
                 for row in unit.rows:
-                    self._seen.setdefault(row.key, (_richness(row.source), group.files[0].where))
+                    self._seen.setdefault(row.key, (richness(row.source), group.files[0].where))
+                    if self.talks is not None:
+                        self.talks.seen.setdefault(row.key, self._seen[row.key])
             else:
                 self._read(form.read(group), unit)
             self.units.append(unit)
@@ -152,13 +148,11 @@ class Importer:
 
     def _other(self, found: Problem | Skip) -> None:
         if isinstance(found, Problem):
-            self.problems.append(replace(found, what=self._safe(found.what)))
+            # Its words may quote the source; where it lies is what the person typed.
+            self.problems.append(replace(found, what=self._talks().safe(found.what)))
         else:
-            title = self._safe(found.title)
+            title = self._talks().safe(found.title) if found.title else ""
             self.rows.append(Row("skip", found.key, found.source, title=title, why=found.why))
-
-    def _safe(self, text: str) -> str:
-        return Redactor(self.rules).redact(text) if text else text
 
     # ---------------------------------------------------------------- one talk
 
@@ -166,76 +160,18 @@ class Importer:
         if not self._asked_for(talk):
             return
         self.read += 1
-        where = talk.files[0] if talk.files else talk.key
-        rich = _richness(talk.source)
-        earlier = next((self._seen[k] for k in (talk.key, *talk.aka) if k in self._seen), None)
-        if earlier is not None:
-            self.rows.append(
-                Row("skip", talk.key, where, title=self._safe(talk.title), why=f"same talk as {earlier[1]}")
-            )
-            return
-        for key in (talk.key, *talk.aka):
-            self._seen[key] = (rich, where)
-        state = self.world.state(talk.key)
-        if state is not None and state.base is not None and _richness(state.entry.source) > rich:
-            why = f"already here from a richer source ({state.entry.source})"
-            self.rows.append(
-                Row("keep", talk.key, state.path, title=state.entry.title, source=state.entry.source, why=why)
-            )
-            return
-        talk = replace(talk, origin=self._origin(talk, where))
-        tags = tag(said(talk), self.keymap)
-        redactor = Redactor(self.rules)
-        settings = Rendering(chats=self.world.config.chats, zone=self.world.config.zone, detail=self.request.detail)
-        options = inert.Options(**_fields(self.world.config.inert))
-        rendered = render(talk, tags, settings, redactor, options)
-        assets = tuple(dict.fromkeys(a.path for a in rendered.assets))
-        for asset in rendered.assets:
-            self._asset(asset.path, asset.data)
-        first_path = ""
-        places: list[tuple[str, NoteState | None, bool]] = []
-        for note in rendered.notes:
+        for one in self._talks().land(talk):
+            if isinstance(one, Row):
+                self.rows.append(one)
+            else:
+                self.changes.append(one)
 
-            def fresh(note: Any = note, first: str = first_path) -> str:
-                stem = note.stem
-                if first:  # all parts of a talk share the stem of the first, wherever it lies
-                    stem = paths.part_stem(first.rpartition("/")[2].removesuffix(".md"), note.part)
-                path = paths.unique(note.folder, stem, talk.key, self._taken)
-                self._taken.add(paths.fold(path))
-                return path
-
-            places.append(self.lander.place(talk.key, note.part, fresh))
-            first_path = first_path or places[0][0]
-        where_all = [p for p, _, _ in places]
-        for note, (path, known, exists) in zip(rendered.notes, places, strict=True):
-            first = note.part == 1
-            row = Row(
-                "keep",
-                talk.key,
-                path,
-                title=str(note.properties.get("title", "")),
-                source=talk.source,
-                origin=talk.origin or "",
-                project=str(note.properties.get("project", "")),
-                created=str(note.properties.get("created", "")),
-                tags=tuple(_list(note.properties.get("tags"))),
-                words=tags if first else {},
-                redactions=dict(redactor.counts) if first else {},
-                inert=dict(rendered.inert) if first else {},
-                part=note.part,
-            )
-            wanted = Wanted(
-                key=talk.key,
-                part=note.part,
-                text=note.text(where_all),
-                row=row,
-                source=talk.source,
-                assets=assets if first else (),
-            )
-            landed, change = self.lander.land(wanted, path, known, exists=exists)
-            self.rows.append(landed)
-            if change is not None:
-                self.changes.append(change)
+    def _talks(self) -> Talks:
+        """What lands talks; made for the first one, since a run with nothing new needs none of it."""
+        if self.talks is None:
+            self.talks = self.start()
+            self.talks.seen.update(self._seen)
+        return self.talks
 
     def _asked_for(self, talk: Conversation) -> bool:
         request, zone = self.request, self.world.config.zone
@@ -245,24 +181,6 @@ class Importer:
         if request.since and (updated is None or local_day(updated, zone) < request.since):
             return False
         return not (request.until and (created is None or local_day(created, zone) > request.until))
-
-    def _origin(self, talk: Conversation, where: str) -> Any:
-        if self.request.origin != "auto":
-            return self.request.origin
-        return talk.origin or ("code" if _CODE_PATH.search(where) else "web")
-
-    def _asset(self, path: str, data: bytes) -> None:
-        if path in self._assets:
-            return
-        self._assets.add(path)
-        after = digest(data)
-        actual = self.world.actual(path)
-        entry = self.world.manifest.files.get(path)
-        if actual == after or (entry is not None and entry.after is not None):
-            return  # there already, or taken away by a person
-        if actual is None:
-            self.world.texts.put(data)
-            self.changes.append(Change(path=path, before=None, after=after, base=after))
 
     # ---------------------------------------------------------------- new names, old talks
 
@@ -405,14 +323,6 @@ def code_stamp() -> str:
     return f"{__version__}:{max(e.stat().st_mtime_ns for e in os.scandir(folder) if e.name.endswith('.py'))}"
 
 
-def _list(value: object) -> list[str]:
-    return [str(v) for v in value] if isinstance(value, list | tuple) else []
-
-
-def _richness(source: str) -> int:
-    return RICHNESS.get(source, 3)
-
-
 def _fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__slots__}
 
@@ -427,8 +337,6 @@ def _on_disk(file: File) -> str:
 
 def _kept(source: Path, number: int, seen: os.stat_result) -> Path:
     """Where an original is kept: another place for each state of the file, so that none takes another's."""
-    from obsidian_import.config import data_dir  # noqa: PLC0415 (the only use)
-
     return (
         data_dir()
         / "originals"

@@ -9,18 +9,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from obsidian_import.config import Config
+from obsidian_import.edits import splice
 from obsidian_import.files import digest
-from obsidian_import.links import Linker
 from obsidian_import.manifest import Change, NoteState
-from obsidian_import.markdown import splice
 from obsidian_import.merge import Merged, merge
 from obsidian_import.model import Link
 from obsidian_import.plan import Action, Clash, Keep, Row, Set, reconcile
-from obsidian_import.redact import Rules, known_from_env
 from obsidian_import.world import World
+
+if TYPE_CHECKING:  # loaded when there is a note to land
+    from obsidian_import.links import Linker
+    from obsidian_import.redact import Rules
 
 SENTENCE = 90  # characters of context on each side of a link, for the report
 
@@ -38,35 +40,37 @@ def no_links(text: str, path: str) -> Sequence[Link]:  # noqa: ARG001 (the shape
     return ()
 
 
-@dataclass(frozen=True, slots=True)
 class Sure:
-    """The links a linker is sure of."""
+    """The links this vault's linker is sure of. The linker is made for the first note: it is dear to load."""
 
-    judge: Linker
+    def __init__(self, world: World, judge: Linker | None = None) -> None:
+        self._world = world
+        self._judge = judge
 
     def __call__(self, text: str, path: str) -> Sequence[Link]:
         """See `Linking`."""
-        return self.judge.find(text, path).links
+        if self._judge is None:
+            self._judge = linker(self._world)
+        return self._judge.find(text, path).links
 
     @property
     def fingerprint(self) -> str:
         """Changes with everything that can change a link: the vault's names, its own links, the settings."""
-        return self.judge.fingerprint
-
-
-def linking(judge: Linker) -> Sure:
-    """The links a linker is sure of."""
-    return Sure(judge)
+        return f"{self._world.lexicon.fingerprint} {self._world.config.links!r}"
 
 
 def rules(config: Config) -> Rules:
     """What is a secret here: the built-in kinds, the config's, and secret-looking values of the environment."""
+    from obsidian_import.redact import Rules, known_from_env  # noqa: PLC0415 (its tables are dear to load)
+
     redact = config.redact
     return Rules(allow=frozenset(redact.allow), patterns=redact.patterns, known=known_from_env(os.environ))
 
 
 def linker(world: World) -> Linker:
     """The linker of this vault."""
+    from obsidian_import.links import Linker  # noqa: PLC0415 (so is the linker)
+
     return Linker(world.lexicon, world.config.links)
 
 

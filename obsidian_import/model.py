@@ -189,6 +189,15 @@ class Conversation:
     """`File.where` of every input it was read from; the first is the one `--move` is about."""
 
 
+POORER = ("markdown", "claude-export")
+"""Sources that hold less of a talk than the transcript or account export of the same talk."""
+
+
+def richness(source: str) -> int:
+    """How much of a talk a source holds: a poorer copy never replaces what a richer one gave."""
+    return 1 if source in POORER else 3
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Expected trouble, as a value. Readers never raise on any bytes."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable
 
+from obsidian_import.edits import unsplice
 from obsidian_import.landing import Lander, Wanted
 from obsidian_import.manifest import Change, NoteState
-from obsidian_import.markdown import unsplice
 from obsidian_import.model import Edit, Link
 from obsidian_import.plan import Plan, Row
 from obsidian_import.properties import read as read_properties

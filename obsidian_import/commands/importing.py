@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -17,11 +17,13 @@ from obsidian_import.commands import common
 from obsidian_import.config import DETAILS
 from obsidian_import.errors import UserError
 from obsidian_import.importer import Importer, Request
-from obsidian_import.landing import Lander, linker, linking, no_links, rules
+from obsidian_import.landing import Lander, Sure, no_links, rules
 from obsidian_import.plan import Plan
-from obsidian_import.render import Detail
-from obsidian_import.tags import keymap
 from obsidian_import.world import see
+
+if TYPE_CHECKING:
+    from obsidian_import.render import Detail
+    from obsidian_import.talks import Talks
 
 
 class Day(click.ParamType[date]):
@@ -110,7 +112,7 @@ def import_(
         try:
             lander = Lander(
                 world,
-                no_links if no_wikilinks else linking(linker(world)),
+                no_links if no_wikilinks else Sure(world),
                 restore=frozenset(restore),
                 take={key: choice for choice, key in take},
                 sentences=report is not None,
@@ -124,16 +126,17 @@ def import_(
                 until=until,
                 project=project,
             )
+
+            def start() -> Talks:
+                from obsidian_import.tags import keymap  # noqa: PLC0415 (loaded for the first talk that is read)
+                from obsidian_import.talks import Talks  # noqa: PLC0415
+
+                words = keymap(world.config.keywords, world.config.short_keywords)
+                return Talks(lander, words, rules(world.config), request.origin, request.detail)
+
             with progress(quiet=as_json) as step:
                 importer = Importer(
-                    world,
-                    request,
-                    lander,
-                    keymap(world.config.keywords, world.config.short_keywords),
-                    rules(world.config),
-                    cache,
-                    protected=(projects_folder().resolve(),),
-                    progress=step,
+                    world, request, lander, start, cache, protected=(projects_folder().resolve(),), progress=step
                 )
                 plan = importer.plan()
             _nothing_recognised(plan)

@@ -12,7 +12,7 @@ from obsidian_import.commands import common
 from obsidian_import.errors import UserError
 from obsidian_import.files import digest
 from obsidian_import.judgement import decision
-from obsidian_import.landing import Lander, linker, linking
+from obsidian_import.landing import Lander, Sure, linker
 from obsidian_import.links import Linker
 from obsidian_import.manifest import Change, NoteState
 from obsidian_import.model import Link, NearMiss
@@ -38,7 +38,7 @@ def relink(*, notes: tuple[str, ...], dry_run: bool, vault_named: str | None, as
     with common.settled(vault, dry_run=dry_run):
         world = see(vault)
         _known(world, notes)
-        plan = plan_relink(world, Lander(world, linking(linker(world))), notes or None)
+        plan = plan_relink(world, Lander(world, Sure(world)), notes or None)
         return _end(plan, world, dry_run=dry_run, as_json=as_json)
 
 
@@ -164,7 +164,7 @@ def suggest(
             judge = Linker(world.lexicon, settings)
             texts = {t.casefold() for t, _ in (*accept, *reject)}
             notes = [s.key for s in world.states() if any(t in (unlinked(world, s) or "").casefold() for t in texts)]
-            plan = plan_relink(world, Lander(world, linking(judge)), notes)
+            plan = plan_relink(world, Lander(world, Sure(world, judge)), notes)
             plan = Plan("suggest", plan.rows, (*changed, *plan.changes), read=plan.read)
             return _end(plan, world, dry_run=dry_run, as_json=as_json)
     found = _suggestions(world)

@@ -15,7 +15,7 @@ from obsidian_import.cli import printable
 from obsidian_import.commands import common
 from obsidian_import.config import data_dir
 from obsidian_import.errors import EXIT_DONE, UserError
-from obsidian_import.landing import Lander, linker, linking, rules
+from obsidian_import.landing import Lander, Sure, rules
 from obsidian_import.redact import Redactor
 from obsidian_import.retention import config_dir
 from obsidian_import.world import see
@@ -53,7 +53,7 @@ def _autosave(*, no_sweep: bool, quiet: bool, dry_run: bool, vault_named: str | 
         try:
             saver = Saver(
                 world,
-                Lander(world, linking(linker(world))),
+                Lander(world, Sure(world)),
                 rules(world.config),
                 cache,
                 config_dir() / "projects",

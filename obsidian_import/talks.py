@@ -1,0 +1,152 @@
+"""One talk → its rows and changes: tag, render, place, link, reconcile. Loaded only when there is a talk to read.
+
+Nothing of a talk stays behind but its rows and digests, so memory does not grow with the archive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from obsidian_import import inert, paths
+from obsidian_import.config import Config
+from obsidian_import.files import digest
+from obsidian_import.landing import Lander, Wanted
+from obsidian_import.manifest import Change, NoteState
+from obsidian_import.model import Conversation, richness
+from obsidian_import.plan import Row
+from obsidian_import.redact import Redactor, Rules
+from obsidian_import.render import Detail, Note, Rendering, render, said
+from obsidian_import.tags import Keymap, tag
+
+_CODE_PATH = re.compile(r"(?:^|[/\\._-])(?:code|claude-code|codex|specstory)(?:$|[/\\._-])", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Talks:
+    """Lands the talks of one import, one after the other."""
+
+    lander: Lander
+    keymap: Keymap
+    rules: Rules
+    origin: str
+    detail: Detail
+    seen: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Key → (richness, source) of the talks met so far."""
+    _taken: set[str] = field(default_factory=set)
+    _assets: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._taken.update(self.lander.world.snapshot.folded)
+
+    def safe(self, text: str) -> str:
+        """A title or a message for the plan: without secrets, and inert."""
+        return inert.line(Redactor(self.rules).redact(text)).text if text else text
+
+    def land(self, talk: Conversation) -> Iterator[Row | Change]:
+        """Everything that is to happen for this talk; a row for each of its notes."""
+        where = talk.files[0] if talk.files else talk.key
+        other = self._other(talk, where)
+        if other is not None:
+            yield other
+            return
+        config = self.lander.world.config
+        talk = replace(talk, origin=self._origin(talk, where))
+        words = tag(said(talk), self.keymap)
+        redactor = Redactor(self.rules)
+        rendered = render(
+            talk,
+            words,
+            Rendering(chats=config.chats, zone=config.zone, detail=self.detail),
+            redactor,
+            inert_options(config),
+        )
+        assets = tuple(dict.fromkeys(a.path for a in rendered.assets))
+        for asset in rendered.assets:
+            yield from self._asset(asset.path, asset.data)
+        places: list[tuple[str, NoteState | None, bool]] = []
+        for note in rendered.notes:
+            first = places[0][0] if places else ""
+            places.append(self.lander.place(talk.key, note.part, self._fresh(note, talk.key, first)))
+        everywhere = [path for path, _, _ in places]
+        for note, (path, state, exists) in zip(rendered.notes, places, strict=True):
+            whole = note.part == 1  # what is told of the whole talk is told once
+            row = Row(
+                "keep",
+                talk.key,
+                path,
+                title=str(note.properties.get("title", "")),
+                source=talk.source,
+                origin=talk.origin or "",
+                project=str(note.properties.get("project", "")),
+                created=str(note.properties.get("created", "")),
+                tags=tuple(_list(note.properties.get("tags"))),
+                words=words if whole else {},
+                redactions=dict(redactor.counts) if whole else {},
+                inert=dict(rendered.inert) if whole else {},
+                part=note.part,
+            )
+            wanted = Wanted(
+                key=talk.key,
+                part=note.part,
+                text=note.text(everywhere),
+                row=row,
+                source=talk.source,
+                assets=assets if whole else (),
+            )
+            landed, change = self.lander.land(wanted, path, state, exists=exists)
+            yield landed
+            if change is not None:
+                yield change
+
+    def _other(self, talk: Conversation, where: str) -> Row | None:
+        """The row of a talk that is here already: met in this run, or kept from a richer source."""
+        rich = richness(talk.source)
+        earlier = next((self.seen[k] for k in (talk.key, *talk.aka) if k in self.seen), None)
+        if earlier is not None:
+            return Row("skip", talk.key, where, title=self.safe(talk.title), why=f"same talk as {earlier[1]}")
+        for key in (talk.key, *talk.aka):
+            self.seen[key] = (rich, where)
+        state = self.lander.world.state(talk.key)
+        if state is not None and state.base is not None and richness(state.entry.source) > rich:
+            why = f"already here from a richer source ({state.entry.source})"
+            return Row("keep", talk.key, state.path, title=state.entry.title, source=state.entry.source, why=why)
+        return None
+
+    def _fresh(self, note: Note, key: str, first: str) -> Callable[[], str]:
+        def path() -> str:
+            # All parts of a talk share the stem of the first, wherever a person has put it.
+            stem = paths.part_stem(first.rpartition("/")[2].removesuffix(".md"), note.part) if first else note.stem
+            made = paths.unique(note.folder, stem, key, self._taken)
+            self._taken.add(paths.fold(made))
+            return made
+
+        return path
+
+    def _origin(self, talk: Conversation, where: str) -> Any:
+        if self.origin != "auto":
+            return self.origin
+        return talk.origin or ("code" if _CODE_PATH.search(where) else "web")
+
+    def _asset(self, path: str, data: bytes) -> Iterator[Change]:
+        if path in self._assets:
+            return
+        self._assets.add(path)
+        world, after = self.lander.world, digest(data)
+        actual, entry = world.actual(path), world.manifest.files.get(path)
+        # There already, or put there once and taken away by a person: neither is written again.
+        if actual is None and (entry is None or entry.after is None):
+            world.texts.put(data)
+            yield Change(path=path, before=None, after=after, base=after)
+
+
+def inert_options(config: Config) -> inert.Options:
+    """The configuration's wishes about the chat's own tasks, tags, links and fields."""
+    wish = config.inert
+    return inert.Options(tasks=wish.tasks, tags=wish.tags, wikilinks=wish.wikilinks, fields=wish.fields)
+
+
+def _list(value: object) -> list[str]:
+    return [str(v) for v in value] if isinstance(value, list | tuple) else []
