@@ -6,7 +6,7 @@ message it goes off from. Cycles and missing parents are cut, nothing is dropped
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from obsidian_import.model import Aside, Turn
@@ -92,32 +92,34 @@ def _without_cycles(parents: Sequence[int]) -> list[int]:
     return up
 
 
-def fold(parts: Sequence[Segment], made: Sequence[tuple[Turn, ...]]) -> tuple[tuple[Turn, ...], tuple[Aside, ...]]:
-    """The first path with the other ones as folded branches behind the turn they go off from.
+def fold(
+    parts: Sequence[Segment], made: Sequence[tuple[Turn, ...]], place: Mapping[int, int]
+) -> tuple[tuple[Turn, ...], tuple[Aside, ...]]:
+    """The first path's turns with the other paths as folded branches behind the turn they go off from.
 
-    A branch of a branch stands behind that branch, not in it: deep trees stay readable.
+    `made` has the turns of each segment; `place` says which turn of the first one each of its nodes went into (-1: none
+    yet). A branch of a branch stands behind that branch, not in it: deep trees stay readable. Second come the branches
+    that go off before the first turn, or from nowhere.
     """
-    if not parts:
-        return (), ()
-    place = {node: index for index, node in enumerate(parts[0].nodes)}
-    home: dict[int, int] = dict(place)
+    home = dict(place)
     inside: dict[int, list[Aside]] = {}
     loose: list[Aside] = []
     for part, turns in zip(parts[1:], made[1:], strict=True):
         where = home.get(part.fork, -1)
-        for node in part.nodes:
-            home[node] = where
+        home.update(dict.fromkeys(part.nodes, where))
         said = tuple(turn for turn in turns if turn.blocks)
         if not said:
             continue
-        count = f"{len(said)} message{'s' if len(said) > 1 else ''}"
-        what = "another answer" if said[0].role == "assistant" else "another wording of what was asked"
-        if part.fork not in place and part.fork != NONE:
-            what = f"{what}, in the branch above"
-        aside = Aside("branch", f"{what} ({count})", turns=said)
-        if where >= 0:
-            inside.setdefault(where, []).append(aside)
+        if said[0].role == "assistant":
+            what = "another answer"
         else:
-            loose.append(aside)
-    talk = [replace(turn, blocks=(*turn.blocks, *inside.get(index, ()))) for index, turn in enumerate(made[0])]
+            what = "another wording of what was asked" if where >= 0 else "another beginning"
+        if part.fork not in place and part.fork != NONE:
+            what = f"{what}, in a branch"
+        count = f"{len(said)} message{'s' if len(said) > 1 else ''}"
+        (inside.setdefault(where, []) if where >= 0 else loose).append(Aside("branch", f"{what} ({count})", turns=said))
+    talk = [
+        replace(turn, blocks=(*turn.blocks, *inside.get(index, ())))
+        for index, turn in enumerate(made[0] if made else ())
+    ]
     return tuple(turn for turn in talk if turn.blocks), tuple(loose)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from obsidian_import import jsonl
 from obsidian_import.formats._claude_tools import describe, indented
-from obsidian_import.formats._exports import first, items, line, media_type, record, text
+from obsidian_import.formats._exports import first, items, line, link, media_type, record, text
 from obsidian_import.formats._versions import Document, Draft, Version, Versions
 from obsidian_import.model import Aside, Block, Media, Role, Text, Thinking, ToolCall, ToolResult
 
@@ -297,13 +297,6 @@ def _sources(block: dict[str, Any], words: str) -> Iterator[Text]:
             links.setdefault(url, first((line(given.get("title"), 80), line(details.get("title"), 80), _host(url))))
     if links:
         yield Text("Sources: " + ", ".join(link(title, url) for url, title in links.items()))
-
-
-def link(title: str, url: str) -> str:
-    """A Markdown link that its title cannot break."""
-    for sign, safe in (("(", "%28"), (")", "%29"), ("<", "%3C"), (">", "%3E"), ("\\", "%5C")):
-        url = url.replace(sign, safe)
-    return f"[{title.replace('[', '(').replace(']', ')').replace(chr(92), '')}]({url})"
 
 
 def _host(url: str) -> str:

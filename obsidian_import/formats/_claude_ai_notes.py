@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from obsidian_import.formats import dates, markdown
+from obsidian_import.formats import dates, naming
 from obsidian_import.formats._exports import first, items, line, moment, record, text
 from obsidian_import.model import Conversation, File, Skip
 
@@ -37,7 +37,7 @@ def project(one: dict[str, Any], file: File) -> Conversation | Skip:
         key=key,
         source=SOURCE,
         session_id=uuid,
-        title=markdown.one_line(name or "Untitled project"),
+        title=naming.one_line(name or "Untitled project"),
         turns=(),
         origin="web",
         project=name,

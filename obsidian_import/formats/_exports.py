@@ -275,3 +275,10 @@ def media_type(name: str, given: str = "") -> str:
     if "/" in given:
         return given
     return _MEDIA_TYPES.get(name.rpartition(".")[2].lower(), "") or _MEDIA_TYPES.get(given.lower(), "")
+
+
+def link(title: str, url: str) -> str:
+    """A Markdown link that its title cannot break."""
+    for sign, safe in (("(", "%28"), (")", "%29"), ("<", "%3C"), (">", "%3E"), ("\\", "%5C")):
+        url = url.replace(sign, safe)
+    return f"[{title.replace('[', '(').replace(']', ')').replace(chr(92), '')}]({url})"

@@ -77,10 +77,12 @@ class Versions:
     """The documents of a path, as of the message that was read last."""
 
     documents: dict[str, Document] = field(default_factory=dict)
+    other_names: dict[str, str] = field(default_factory=dict)
+    """Ids under which the source speaks of a document later on → its key."""
 
     def copy(self) -> Versions:
         """As they stand now, for a branch that goes off here."""
-        return Versions(dict(self.documents))
+        return Versions(dict(self.documents), dict(self.other_names))
 
     def write(self, key: str, document: Document, call: str, tool: str, verb: str) -> Version:
         """The whole text, new or again."""

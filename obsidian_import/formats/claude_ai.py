@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from obsidian_import.formats import _branches, _exports, dates, markdown
+from obsidian_import.formats import _branches, _exports, dates, naming
 from obsidian_import.formats._claude_ai_blocks import Maker, role
 from obsidian_import.formats._claude_ai_notes import memory, project
 from obsidian_import.formats._exports import Known, digest, first, items, line, moment, record, text
@@ -137,7 +137,7 @@ def _chat(chat: dict[str, Any], file: File, names: dict[str, Any]) -> Conversati
         key=key,
         source=NAME,
         session_id=own,
-        title=markdown.one_line(title or markdown.prompt_title(turns) or _first_words(turns) or "Untitled talk"),
+        title=naming.one_line(title or naming.prompt_title(turns) or _first_words(turns) or "Untitled talk"),
         turns=turns,
         assistant="Claude",
         origin="web",
@@ -198,7 +198,8 @@ def _turns(
             who, speaker = role(messages[node][1])
             turns.append(Turn(messages[node][0], who, blocks, at[node], speaker))
         made.append(tuple(turns))
-    return _branches.fold(parts, made)
+    place = {node: index for index, node in enumerate(parts[0].nodes)} if parts else {}
+    return _branches.fold(parts, made, place)
 
 
 def _parents(messages: Sequence[tuple[str, dict[str, Any]]], numbers: dict[str, int]) -> list[int]:
