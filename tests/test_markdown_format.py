@@ -238,3 +238,19 @@ def test_real_specstory_histories(samples: Path) -> None:
     assert sorted(len(talk.turns) for talk in talks) == [1, 2, 2, 2, 8, 16]
     assert {talk.key.partition(":")[0] for talk in talks} == {"claude-code", "codex", "cursor"}
     assert all(talk.created and talk.created.tzinfo for talk in talks)
+
+
+def test_binary_junk_is_no_markdown_and_a_stray_nul_is() -> None:
+    import random
+
+    junk = random.Random(1).randbytes(5000)
+    assert not markdown.claims(MemoryFile("x/a.md", junk))
+    found = list(markdown.read(Group(markdown.NAME, (MemoryFile("x/a.md", b"a\0b " * 3 + b"words " * 200),))))
+    assert [type(one).__name__ for one in found] == ["Problem", "Conversation"]
+    assert markdown.claims(MemoryFile("x/a.md", "# Grüße\n".encode("utf-16")))
+    assert _talk_of("# Grüße\n".encode("utf-16")).title == "Grüße"
+
+
+def _talk_of(raw: bytes) -> Conversation:
+    found = markdown.read(Group(markdown.NAME, (MemoryFile("x/a.md", raw),)))
+    return next(one for one in found if isinstance(one, Conversation))

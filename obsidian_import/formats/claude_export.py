@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
-from obsidian_import.formats import client_words, dates, markdown
+from obsidian_import.formats import client_words, dates, textfile
+from obsidian_import.formats.naming import beginning, name_title, one_line, prompt_title
 from obsidian_import.formats.terminal import screen_width, unwrap, width_of
 from obsidian_import.model import (
     Aside,
@@ -24,7 +25,6 @@ from obsidian_import.model import (
     Found,
     Group,
     Memo,
-    Problem,
     Role,
     Skip,
     Text,
@@ -35,7 +35,6 @@ from obsidian_import.model import (
 )
 
 NAME: Final = "claude-export"
-MAX_SIZE: Final = 32 * 1024 * 1024
 
 _LOGO: Final = re.compile(r"\s*▐▛███▜▌\s+Claude Code(?: v(\S+))?")
 _BOX_TOP: Final = re.compile(r"\s*╭─.*")
@@ -94,7 +93,7 @@ def claims(file: File) -> bool:
         and "●".encode() not in head
     ):
         return False
-    return b"\0" not in head and is_export(head.decode("utf-8", "replace").lstrip("\ufeff"))
+    return not textfile.is_binary(head) and is_export(head.decode("utf-8", "replace").lstrip("\ufeff"))
 
 
 def groups(files: Sequence[File], memo: Memo) -> Iterator[Group]:  # noqa: ARG001 -- the common signature
@@ -135,18 +134,10 @@ class _Entry:
 
 
 def _file(file: File) -> Iterator[Found]:
-    if file.size > MAX_SIZE:
-        yield Problem(file.where, f"an export of {file.size:,} bytes, more than {MAX_SIZE:,}", fatal=True)
+    text, problems = textfile.load(file)
+    yield from problems
+    if text is None:
         return
-    try:
-        with file.open() as stream:
-            raw = stream.read(MAX_SIZE + 1)
-    except OSError as error:
-        yield Problem(file.where, f"could not be read: {error.strerror or error}", fatal=True)
-        return
-    text, damage = markdown.decode(raw)
-    if damage:
-        yield Problem(file.where, damage)
     lines = [client_words.plain(line) if "\x1b" in line else line for line in text.split("\n")]
     cwd, start = _header(lines)
     entries = _entries(lines, start)
@@ -154,7 +145,7 @@ def _file(file: File) -> Iterator[Found]:
     padded = [line for entry in entries for line in entry.lines if entry.kind == "prompt"]
     width = screen_width(prose, padded)
     turns = tuple(_turns(entries, width))
-    title = next((t for turn in turns if turn.role == "user" and (t := markdown.prompt_title((turn,)))), "")
+    title = next((t for turn in turns if turn.role == "user" and (t := prompt_title((turn,)))), "")
     project = re.split(r"[\\/]", cwd.rstrip("\\/"))[-1] if cwd not in {"", "~", "/"} else ""
     key = f"{NAME}:{_key(project, turns)}"
     if not any(turn.text.strip() for turn in turns):
@@ -164,7 +155,7 @@ def _file(file: File) -> Iterator[Found]:
         key=key,
         source=NAME,
         session_id="",
-        title=markdown.one_line(title or markdown.name_title(file.name)),
+        title=one_line(title or name_title(file.name)),
         turns=turns,
         origin="code",
         project=project,
@@ -175,7 +166,7 @@ def _file(file: File) -> Iterator[Found]:
 
 
 def _key(project: str, turns: Sequence[Turn]) -> str:
-    return hashlib.sha256(f"{project}\0{markdown.beginning(turns)}".encode("utf-8", "replace")).hexdigest()[:24]
+    return hashlib.sha256(f"{project}\0{beginning(turns)}".encode("utf-8", "replace")).hexdigest()[:24]
 
 
 def _created(file: File) -> datetime | None:
@@ -314,9 +305,7 @@ def _blocks(entry: _Entry, index: int, width: int) -> tuple[list[Block], Role | 
     if entry.kind == "prompt":
         return _prompt(unwrap(_stripped(entry.lines), width), results)
     if entry.kind == "bash":
-        return [
-            Aside("command", f"! {markdown.one_line(' '.join(entry.lines))[:120]}", text="\n\n".join(results))
-        ], None
+        return [Aside("command", f"! {one_line(' '.join(entry.lines))[:120]}", text="\n\n".join(results))], None
     if entry.kind == "memory":
         return [Text(unwrap(_stripped(entry.lines), width))], "user"
     if entry.kind == "compaction":
@@ -344,7 +333,7 @@ def _prompt(text: str, results: list[str]) -> tuple[list[Block], Role | None]:
     name = re.match(r"/([a-z][\w:-]*)(?: |$)", text)
     interrupted = output.startswith("Interrupted")
     if name and client_words.is_client_command(name[1]):
-        return [Aside("command", markdown.one_line(text)[:120], text=output)], None
+        return [Aside("command", one_line(text)[:120], text=output)], None
     said: list[Block] = [Text(text)] if text.strip() else []
     if output:
         said.append(

@@ -45,6 +45,8 @@ def user_blocks(text: str) -> tuple[Block, ...]:
     stripped = text.strip()
     if not stripped:
         return ()
+    if stripped[0] not in "<[TCS":
+        return (Text(stripped),)
     if stripped.startswith(COMPACTION):
         return (Aside("compaction", "Summary of the talk so far", text=stripped),)
     if stripped.startswith("[Request interrupted by user") and len(stripped) < 60:

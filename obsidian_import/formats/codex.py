@@ -17,8 +17,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from obsidian_import import jsonl
-from obsidian_import.formats import dates, markdown
+from obsidian_import.formats import dates
 from obsidian_import.formats.client_words import plain
+from obsidian_import.formats.naming import one_line, prompt_title
 from obsidian_import.formats.pieces import tool_call
 from obsidian_import.model import (
     Aside,
@@ -128,9 +129,7 @@ def read(group: Group) -> Iterator[Found]:
     key = f"{NAME}:{reader.id or _name_id(file.name)}"
     for copy in group.files[1 + agents : 1 + agents + int(str(group.hint.get("copies", 0)))]:
         yield Skip(copy.where, f"the same session as {file.where}, not longer", key=key)
-    title = reader.title or next(
-        (t for turn in own if turn.role == "user" and (t := markdown.prompt_title((turn,)))), ""
-    )
+    title = reader.title or next((t for turn in own if turn.role == "user" and (t := prompt_title((turn,)))), "")
     if not any(turn.text.strip() for turn in own):
         yield Skip(file.where, "a session in which nobody said anything", key=key)
         return
@@ -139,7 +138,7 @@ def read(group: Group) -> Iterator[Found]:
         key=key,
         source=NAME,
         session_id=reader.id,
-        title=markdown.one_line(title or "Codex session"),
+        title=one_line(title or "Codex session"),
         turns=own,
         assistant="Codex",
         origin="code",
@@ -320,9 +319,7 @@ class _Rollout:
             self._put([_call(call_id, "shell", _dict(item.get("action")))], at)
         elif kind == "web_search_call":
             query = _text(_dict(item.get("action")).get("query"))
-            self._put(
-                [ToolCall(call_id, "web_search", query, title=markdown.one_line(query)[:120] if query else "")], at
-            )
+            self._put([ToolCall(call_id, "web_search", query, title=one_line(query)[:120] if query else "")], at)
         elif kind in {"function_call_output", "custom_tool_call_output"}:
             text, error = _output(item.get("output"))
             self._put([ToolResult(call_id, text, error=error)], at)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal
 
 from obsidian_import.formats import dates
@@ -120,6 +121,7 @@ _SPECSTORY_MARK: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def _specstory(line: str) -> Mark | None:
     line = line.rstrip()
     if not line.startswith("_**"):
@@ -204,6 +206,7 @@ _PLAIN_HEADING: Final = re.compile(
 _PLAIN_BOLD: Final = re.compile(r"\*\*([A-Za-z][A-Za-z0-9 .-]{1,20}?)(?::\*\*|\*\*:)(?: +(.*))?")
 
 
+@lru_cache(maxsize=4096)
 def _plain(line: str) -> Mark | None:
     """Role words as headings (`## User`, `### 🤖 Assistant:`) or in bold (`**You:** …`), by no tool we know."""
     if line.startswith("#"):
@@ -271,12 +274,14 @@ def fenced(lines: Sequence[str], is_mark: Callable[[str], bool]) -> list[bool]:
     """
     inside = [False] * len(lines)
     at = 0
+    budget = 4 * len(lines) + 20_000  # lines to look at in all: a file of fences that never end must not cost a square
     while at < len(lines):
         opener = _FENCE.match(lines[at]) if "```" in lines[at] or "~~~" in lines[at] else None
         if not opener or (opener[1][0] == "`" and "`" in opener[2]):
             at += 1
             continue
-        end, first_mark = _fence_end(lines, at, opener[1], is_mark)
+        end, first_mark = _fence_end(lines, at, opener[1], is_mark, at + max(200, budget))
+        budget -= end - at
         if first_mark is not None:
             end = first_mark - 1
         for index in range(at, min(end, len(lines) - 1) + 1):
@@ -285,10 +290,12 @@ def fenced(lines: Sequence[str], is_mark: Callable[[str], bool]) -> list[bool]:
     return inside
 
 
-def _fence_end(lines: Sequence[str], start: int, run: str, is_mark: Callable[[str], bool]) -> tuple[int, int | None]:
-    """The index of the last line of the fence, and that of a mark in it which shows that it was never closed."""
+def _fence_end(
+    lines: Sequence[str], start: int, run: str, is_mark: Callable[[str], bool], limit: int
+) -> tuple[int, int | None]:
+    """The index of the last line of the fence (looked for up to `limit`), and that of a mark which ends an unclosed one."""
     first_mark: int | None = None
-    for index in range(start + 1, len(lines)):
+    for index in range(start + 1, min(len(lines), limit)):
         line = lines[index]
         if line.lstrip(" >")[:3] == run[:3]:
             other = _FENCE.match(line)
@@ -299,7 +306,7 @@ def _fence_end(lines: Sequence[str], start: int, run: str, is_mark: Callable[[st
                     return index, first_mark
         elif first_mark is None and is_mark(line):
             first_mark = index
-    return len(lines) - 1, first_mark
+    return min(len(lines), limit) - 1, first_mark
 
 
 def cut(lines: Sequence[str], dialect: Dialect) -> tuple[list[str], list[Message]]:

@@ -18,8 +18,9 @@ from typing import Any, Final
 
 import ijson
 
-from obsidian_import.formats import dates, markdown
+from obsidian_import.formats import dates
 from obsidian_import.formats.htmlmd import to_markdown
+from obsidian_import.formats.naming import one_line, prompt_title
 from obsidian_import.model import Aside, Block, Conversation, File, Found, Group, Media, Memo, Problem, Skip, Text, Turn
 
 NAME: Final = "gemini"
@@ -195,13 +196,13 @@ def _talk(key: str, entries: list[_Entry], file: File) -> Conversation:
             turns.append(Turn(f"{turn_id}:a", "assistant", (Text(entry.answers[0]), *others), entry.at))
     chat = bool(entries and entries[0].chat)
     # The day's first prompt stays the first one, however many more the next export holds.
-    title = markdown.prompt_title(turns)
+    title = prompt_title(turns)
     times = [entry.at for entry in entries if entry.at]
     return Conversation(
         key=f"{NAME}:{key}",
         source=NAME,
         session_id=key if chat else "",
-        title=markdown.one_line(title or f"Gemini {key}"),
+        title=one_line(title or f"Gemini {key}"),
         turns=tuple(turns),
         assistant="Gemini",
         origin="web",
