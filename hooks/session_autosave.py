@@ -1,7 +1,8 @@
-"""Claude Code's SessionEnd hook: write the event down, start the worker, go. Exit 0 always, nothing on stdout.
+"""Claude Code's hook: write the event down, start the worker, go. Exit 0 always, nothing on stdout.
 
-Installed as `PYTHON -I -S …/session_autosave.py` with the interpreter that has obsidian-import, by absolute path. It
-never opens a transcript: that is the worker's business (`obsidian-import autosave`), which outlives the client.
+Installed as `PYTHON -I -S …/session_autosave.py --vault DIR` with the interpreter that has obsidian-import, by absolute
+path. It never opens a transcript: that is the worker's business (`obsidian-import autosave`), which outlives the client.
+What the arguments mean is told in `spool.take`.
 """
 
 import os
@@ -17,14 +18,10 @@ def main() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     # In a wheel this file lies in obsidian_import/_hooks, in a checkout in hooks/ beside the package.
     root = os.path.dirname(os.path.dirname(here)) if os.path.basename(here) == "_hooks" else os.path.dirname(here)
-    sys.path.insert(0, root)
+    sys.path.append(root)  # behind the standard library: nothing in site-packages may take its names
     from obsidian_import import spool  # noqa: PLC0415 (after the signals, and -S hides the package until now)
 
-    event = spool.read_event(0)
-    if event.strip():
-        spool.put(event)
-    os.environ["PYTHONUTF8"] = "1"
-    spool.start([sys.executable, "-m", "obsidian_import", "autosave", "--quiet"])
+    spool.take(sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 
 from obsidian_import import inert, paths, projects, session_log, spool
 from obsidian_import.cache import Cache
+from obsidian_import.errors import UserError
 from obsidian_import.formats import claude_code
 from obsidian_import.landing import Lander, Sure, Wanted
 from obsidian_import.manifest import Change
@@ -71,9 +73,13 @@ class Saver:
             return Plan("autosave"), []
         self._taken.update(self.world.snapshot.folded)
         self._owners = owners(self.world)
-        reasons = {e.session_id: e.reason for e in events if e.session_id}
+        reasons: dict[str, str] = {}
+        for event in events:
+            if event.session_id:  # a checkpoint knows no reason and must not hide one
+                reasons[event.session_id] = event.reason or reasons.get(event.session_id, "")
         self._settle(events)
-        files = [f for f in expand([self.root]) if not isinstance(f, Problem | Skip)] if self.root.is_dir() else []
+        root = Path(os.path.realpath(self.root))  # the folder itself may be a link: that is how people share it
+        files = [f for f in expand([root]) if not isinstance(f, Problem | Skip)] if root.is_dir() else []
         files = [f for f in files if f.name.endswith(".jsonl") and claude_code.claims(f)]
         met: set[str] = set()
         for group in claude_code.groups(files, self.cache):
@@ -81,18 +87,34 @@ class Saver:
             met |= stems & set(reasons)
             if not (stems & set(reasons)) and (not self.sweep or self._logged(group)):
                 continue
-            before = len(self.problems)
-            for found in claude_code.read(group):
-                if isinstance(found, Conversation):
-                    self._session(found, reasons)
-                elif isinstance(found, Problem):
-                    self.problems.append(found)
-            if not any(p.fatal for p in self.problems[before:]):
+            if self._read(group, reasons):
                 self._seen += group.files
         for session_id in set(reasons) - met:
             self.said.append(f"{session_id[:36]}: no transcript of it below {self.root}")
         plan = Plan("autosave", tuple(self.rows), tuple(self.changes), tuple(self.problems), read=len(self.rows))
         return plan, [e.spooled for e in events]
+
+    def _read(self, group: Group, reasons: Mapping[str, str]) -> bool:
+        """The sessions of one group; whether it need not be read again before it changes."""
+        before = len(self.problems)
+        if _by_a_program(group):
+            self.said.append(f"{Path(group.files[0].name).stem}: run by a program (claude -p), no log")
+            return True
+        try:
+            for found in claude_code.read(group):
+                if isinstance(found, Conversation):
+                    self._session(found, reasons)
+                elif isinstance(found, Problem):
+                    self.problems.append(found)
+        except (UserError, OSError, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001 (one session that meets a bug of ours must not cost the others)
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            what = f"a bug of ours: {type(error).__name__} in {at.name}, line {at.lineno}"
+            where = group.files[0].where
+            self.problems.append(Problem(where, what, "please report it; everything else went on", fatal=True))
+            self.said.append(f"{Path(group.files[0].name).stem}: {what}")
+        return not any(p.fatal for p in self.problems[before:])
 
     def learn(self) -> None:
         """After the plan was carried out: these transcripts, as they are now, have their log."""
@@ -158,7 +180,7 @@ class Saver:
         world, config = self.world, self.world.config
         ids = [talk.session_id, *(key.partition(":")[2] for key in talk.aka)]
         home = projects.home_of(talk.cwd) if talk.cwd else projects.Home(talk.project, talk.project, "", "")
-        told = session_log.facts(talk, home.root)
+        told = session_log.facts(talk, home.root, talk.cwd)
         if told.prompts < 2:
             self.said.append(f"{talk.session_id}: fewer than two messages of yours, no log")
             return
@@ -252,6 +274,31 @@ def owners(world: World) -> dict[str, str]:
             if entry.project:
                 found.setdefault(entry.project[0].casefold(), entry.project[1])
     return found
+
+
+_ENTRY = re.compile(rb'"entrypoint"\s*:\s*"([\w-]{1,40})"')
+
+
+def _by_a_program(group: Group) -> bool:
+    """Whether every record that says so was written under `claude -p`: its prompts are a script's, not a person's.
+
+    Hosts that show a person's own words through the SDK (`sdk-ts`, `sdk-py`: editors, desktop) do not count. A hook's
+    environment tells nothing here: the client sets CLAUDE_CODE_CHILD_SESSION for all that it starts, hooks too.
+    """
+    met = False
+    for file in group.files:
+        try:
+            with file.open() as stream:
+                tail = b""
+                while chunk := stream.read(1 << 20):
+                    for hit in _ENTRY.finditer(tail + chunk):
+                        if hit[1] != b"sdk-cli":
+                            return False
+                        met = True
+                    tail = chunk[-80:]
+        except OSError:
+            return False
+    return met
 
 
 def _size(path: str) -> int:

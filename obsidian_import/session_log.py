@@ -55,14 +55,14 @@ class Facts:
         return KEY + self.session_id
 
 
-def facts(talk: Conversation, root: str = "") -> Facts:
-    """The facts of a session; paths below `root` (the project's folder) are told relative to it."""
+def facts(talk: Conversation, *roots: str) -> Facts:
+    """The facts of a session; paths below one of `roots` (the project, a worktree of it) are told relative to it."""
     prompts = [t for t in talk.turns if t.role == "user" and t.text.strip()]
     edited: dict[str, None] = {}
     commands: dict[str, None] = {}
     for call in _calls(talk.turns):
         if call.name in _EDITORS and call.title:
-            edited.setdefault(_relative(call.title, root or talk.cwd))
+            edited.setdefault(_relative(call.title, roots or (talk.cwd,)))
         elif call.name in ("Bash", "PowerShell"):
             commands.setdefault(_first_line(call.input))
     lines = [line for t in talk.turns for line in _prose_lines(t.text)]
@@ -110,10 +110,15 @@ def _matches(lines: Iterable[str], pattern: re.Pattern[str]) -> Iterator[str]:
             yield _cut(what.strip().strip("*_ "), ITEM)
 
 
-def _relative(path: str, root: str) -> str:
-    for sep in ("/", "\\"):
-        if root and path.startswith(root.rstrip("/\\") + sep):
-            return path[len(root.rstrip("/\\")) + 1 :]
+_WORKTREE = re.compile(r"\.claude[/\\]worktrees[/\\][^/\\]+[/\\]")
+
+
+def _relative(path: str, roots: Iterable[str]) -> str:
+    for root in roots:
+        bare = root.rstrip("/\\")
+        for sep in ("/", "\\"):
+            if bare and path.startswith(bare + sep):
+                return _WORKTREE.sub("", path[len(bare) + 1 :], count=1)
     return path
 
 
