@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -151,6 +152,11 @@ def import_(
                 cache.set_clashes(str(vault), open_still)
         finally:
             cache.close()
+    if not sources or projects_folder().resolve() in {s.resolve() for s in sources}:
+        from obsidian_import.retention import outlook  # noqa: PLC0415 (only where Claude Code's own folder is meant)
+
+        after = see(vault) if receipt is not None else world
+        plan = replace(plan, notices=(*plan.notices, *outlook(after)["lines"]))
     if report is not None:
         from obsidian_import.report import page  # noqa: PLC0415 (only when asked for)
 
