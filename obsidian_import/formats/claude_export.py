@@ -141,6 +141,9 @@ def _file(file: File) -> Iterator[Found]:
     lines = [client_words.plain(line) if "\x1b" in line else line for line in text.split("\n")]
     cwd, start = _header(lines)
     entries = _entries(lines, start)
+    if len(entries) > textfile.MAX_MESSAGES:
+        yield textfile.too_many(file, len(entries))
+        return
     prose = [line for entry in entries for line in entry.lines if entry.kind in {"said", "thinking"}]
     padded = [line for entry in entries for line in entry.lines if entry.kind == "prompt"]
     width = screen_width(prose, padded)

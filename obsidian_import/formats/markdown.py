@@ -106,6 +106,9 @@ def read_text(text: str, file: File) -> Iterator[Found]:
     dialect = sniff(_skip_blank(lines))
     if dialect is not None:
         before, messages = cut(lines, dialect)
+        if len(messages) > textfile.MAX_MESSAGES:
+            yield textfile.too_many(file, len(messages))
+            return
         if messages:
             yield from Talk(file, front, dialect, before, messages).found()
             return

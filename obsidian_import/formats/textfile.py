@@ -11,12 +11,20 @@ MAX_SIZE: Final = 32 * 1024 * 1024
 
 _NOT_IN_TEXTS: Final = bytes(code for code in range(32) if code not in b"\t\n\r\x0c\x1b\x08") + b"\x7f"
 
+MAX_MESSAGES: Final = 100_000
+"""In one file; no talk has more, and a file of nothing but marks would cost minutes."""
+
 
 def is_binary(head: bytes) -> bool:
     """Whether these bytes are no text: more than one in fifty is a control character that texts do not hold."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return False
     return len(head.translate(None, _NOT_IN_TEXTS)) < len(head) * 0.98
+
+
+def too_many(file: File, count: int) -> Problem:
+    """What is said of a file with more messages than that."""
+    return Problem(file.where, f"{count:,} messages, more than {MAX_MESSAGES:,}", "Split it.", fatal=True)
 
 
 def load(file: File) -> tuple[str | None, tuple[Problem, ...]]:
