@@ -21,7 +21,7 @@ from obsidian_import.lexicon import Claim, Lexicon, derived
 from obsidian_import.model import Edit, Link, NearMiss
 from obsidian_import.notefacts import frontmatter, head
 from obsidian_import.suggestions import Suggester, repair
-from obsidian_import.surfaces import Hit, is_cjk, key, longest, outside
+from obsidian_import.surfaces import Hit, is_cjk, key, longest
 
 __all__ = ["LinkSettings", "Linked", "Linker", "repair", "resolve"]
 
@@ -202,10 +202,13 @@ class Linker:
         spans = part.places.spans
         paths = self._paths(body)
         if paths:
-            hits = sorted([*hits, *paths], key=lambda hit: (hit[0], -hit[1], -hit[2]))
-        free = outside(hits, [(start, end, kind in markdown.WHOLE_NAMES) for start, end, kind in spans])
-        for hit in longest(free):
-            self._hit(page, part, hit)
+            # A whole path comes before a name of the same extent.
+            hits = sorted([*hits, *paths])
+        open_kinds = markdown.WHOLE_NAMES
+        settled = page.settled
+        for hit in longest(hits, [(start, end, kind in open_kinds) for start, end, kind in spans]):
+            if hit[2] not in settled:
+                self._hit(page, part, hit)
 
     def _paths(self, body: str) -> list[Hit]:
         """`folder/note` in prose is that note, when the vault has exactly this path; index -1."""
@@ -221,14 +224,12 @@ class Linker:
                 continue
             path = self.lexicon.index.by_path.get(fold_path(words[0]).removesuffix(".md"))
             if path is not None and path[-3:].lower() == ".md":
-                found.append((words.start(), words.end(), -1))
+                found.append((words.start(), -words.end(), -1))
             at = body.find("/", words.end())
         return found
 
-    def _hit(self, page: _Page, part: _Part, hit: Hit) -> None:
+    def _hit(self, page: _Page, part: _Part, hit: tuple[int, int, int]) -> None:
         start, end, index = hit
-        if index in page.settled:
-            return
         body = part.body
         text = body[start:end]
         if index < 0:
@@ -236,9 +237,9 @@ class Linker:
             verdict = self.judge.path(path, page.path)
         else:
             name = self.lexicon.keys[index]
-            if name in page.own and any(claim.path == page.path for claim in self.lexicon.names[name]):
+            if page.own and name in page.own and any(claim.path == page.path for claim in self.lexicon.names[name]):
                 verdict = Verdict("", None, link=False, reason="this note itself", final=True)
-            elif name in page.off:
+            elif page.off and name in page.off:
                 verdict = Verdict("", None, link=False, reason="this note does not want it linked")
             else:
                 verdict = self.judge.judge(name, text, page.path, place_of(body, start, end), page.spoken)
@@ -248,7 +249,9 @@ class Linker:
             return
         if known or verdict.final:
             page.settled.add(index)
-        if page.misses is None or (index >= 0 and index in page.missed and not known):
+        if page.misses is None:
+            return
+        if index >= 0 and index in page.missed and not known:
             return
         page.missed.add(index)
         page.misses.append(
@@ -263,7 +266,7 @@ class Linker:
             )
         )
 
-    def _link(self, page: _Page, part: _Part, hit: Hit, verdict: Verdict, claim: Claim) -> None:
+    def _link(self, page: _Page, part: _Part, hit: tuple[int, int, int], verdict: Verdict, claim: Claim) -> None:
         start, end, _ = hit
         text = part.body[start:end]
         offset = part.start + start

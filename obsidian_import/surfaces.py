@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 import ahocorasick_rs
 
 Hit = tuple[int, int, int]
-"""start, end (code points of the text as given), index of the name."""
+"""start, minus end (code points of the text as given), index of the name: sorts by start, the longest first."""
 
 _CJK: Final = re.compile(
     "[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3031-\u3035\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
@@ -101,28 +100,26 @@ class Matcher:
             return []
         whole, starts = compose(text)
         low = fold(whole)
+        size = len(low)
+        left_fine, right_fine = _LEFT_FINE, _RIGHT_FINE
         hits = [
-            (start, end, index)
+            (start, -end, index)
             for index, start, end in self._engine.find_matches_as_indexes(low, overlapping=True)
-            if (start == 0 or low[start - 1] in _LEFT_FINE or _left(low, start))
-            and (end == len(low) or low[end] in _RIGHT_FINE or _right(low, start, end))
+            if (start == 0 or low[start - 1] in left_fine or _left(low, start))
+            and (end == size or low[end] in right_fine or _right(low, start, end))
         ]
         if starts is not None:
             hits = [
-                (starts[start], starts[end], index)
+                (starts[start], -starts[-end], index)
                 for start, end, index in hits
-                if starts[start] >= 0 and starts[end] >= 0
+                if starts[start] >= 0 and starts[-end] >= 0
             ]
-        hits.sort(key=_by_start)
+        hits.sort()
         return hits
 
     def anywhere(self, text: str) -> set[int]:
         """The indexes of the names that occur at all."""
         return {index for _, _, index in self.find(text)}
-
-
-def _by_start(hit: Hit) -> tuple[int, int]:
-    return hit[0], -hit[1]
 
 
 def _left(text: str, start: int) -> bool:
@@ -181,32 +178,32 @@ def _right(text: str, start: int, end: int) -> bool:
     return d not in "+#\u200d\ufe0f\u20e3" and not unicodedata.category(d).startswith("M")
 
 
-def outside(hits: Iterable[Hit], spans: Sequence[tuple[int, int, bool]]) -> list[Hit]:
-    """The hits that touch none of the sorted, disjoint spans (start, end, may be covered whole)."""
-    starts = [span[0] for span in spans]
+def longest(hits: Iterable[Hit], spans: Sequence[tuple[int, int, bool]] = ()) -> list[tuple[int, int, int]]:
+    """(start, end, index) of the leftmost, then longest, of sorted hits; no two overlap, none touches a span.
+
+    Spans are sorted and disjoint: (start, end, may be covered whole).
+    """
+    taken: list[tuple[int, int, int]] = []
+    edge = at = 0
     count = len(spans)
-    free: list[Hit] = []
-    for hit in hits:
-        start, end, _ = hit
-        at = bisect_right(starts, start) - 1
-        if at >= 0 and spans[at][1] > start and not (spans[at][0] == start and spans[at][2] and spans[at][1] <= end):
+    for start, minus_end, index in hits:
+        if start < edge:
             continue
-        at += 1
-        while at < count and starts[at] < end:
-            if not spans[at][2] or spans[at][1] > end:
-                break
+        end = -minus_end
+        while at < count and spans[at][1] <= start:
             at += 1
-        else:
-            free.append(hit)
-    return free
-
-
-def longest(hits: Iterable[Hit]) -> list[Hit]:
-    """Leftmost, then longest, of hits sorted by start and falling end: no two overlap. One name per place."""
-    taken: list[Hit] = []
-    edge = -1
-    for hit in hits:
-        if hit[0] >= edge:
-            taken.append(hit)
-            edge = hit[1]
+        if at < count and spans[at][0] < end and not _covers(spans, at, start, end):
+            continue
+        taken.append((start, end, index))
+        edge = end
     return taken
+
+
+def _covers(spans: Sequence[tuple[int, int, bool]], at: int, start: int, end: int) -> bool:
+    """Whether all spans that `start:end` touches, from number `at` on, lie in it whole and may do so."""
+    while at < len(spans) and spans[at][0] < end:
+        first, last, whole = spans[at]
+        if not whole or first < start or last > end:
+            return False
+        at += 1
+    return True
