@@ -88,7 +88,7 @@ class Shelf:
 
 def ident(pointer: str) -> str:
     """The id in a pointer, to compare pointers by."""
-    found = _ID.search(pointer)
+    found = _ID.search(pointer.rpartition("://")[2])
     return found[0] if found else pointer
 
 

@@ -63,13 +63,13 @@ class Maker:
         if role == "tool":
             return self._tool(message, content, metadata)
         recipient = text(message.get("recipient")) or "all"
-        kind = content.get("content_type")
+        kind = _type(content)
         if role == "assistant" and recipient not in ("all", "assistant") and kind not in ("thoughts", *_LEFT_OUT):
             return self._call(recipient, content, node, following)
         if role == "user":
             self._calls.clear()
         made: Draft = list(self._said(content, metadata, role, node))
-        made += self._attachments(metadata, made)
+        made += self._attachments(metadata, made, content)
         if role != "user":
             made += _sandbox(made)
         return made
@@ -77,7 +77,7 @@ class Maker:
     # ---------------------------------------------------------------- words
 
     def _said(self, content: dict[str, Any], metadata: dict[str, Any], role: str, node: str) -> Iterator[Block]:
-        kind = content.get("content_type")
+        kind = _type(content)
         if kind in ("text", "multimodal_text", None):
             yield from self._parts(content, metadata, role, node)
         elif kind == "code":
@@ -129,7 +129,7 @@ class Maker:
                     yield block
 
     def _part(self, part: dict[str, Any], names: dict[str, tuple[str, str]], *, heard: bool) -> Iterator[Block]:
-        kind = part.get("content_type") or part.get("type")
+        kind = first((text(part.get("content_type")), text(part.get("type")))) or None
         pointer = part.get("asset_pointer")
         if kind == "audio_transcription" or (kind in ("text", "output_text") and isinstance(part.get("text"), str)):
             if (words := text(part.get("text"))).strip():
@@ -140,7 +140,7 @@ class Maker:
             inner = record(part.get("audio_asset_pointer"))
             sound = first((text(pointer), text(inner.get("asset_pointer"))))
             if heard:
-                yield Media("voice", "audio/*", why="a recording, left in the export: its words are here")
+                yield Media("voice", "audio/*", why="a recording, left in the export: its words stand here")
             else:
                 yield self.shelf.media(sound, "", "audio/*")
             for frame in items(part.get("frames_asset_pointers")):
@@ -156,17 +156,19 @@ class Maker:
         wish = record(record(part.get("metadata")).get("dalle")).get("prompt")
         return self.shelf.media(pointer, name or line(wish, 80), kind or "image/*")
 
-    def _attachments(self, metadata: dict[str, Any], made: Draft) -> Iterator[Block]:
+    def _attachments(self, metadata: dict[str, Any], made: Draft, content: dict[str, Any]) -> Iterator[Block]:
         """Uploads that no part of the message shows."""
-        shown = {one.name for one in made if isinstance(one, Media)}
+        shown = {one.name for one in made if isinstance(one, Media) and one.name}
+        parts = {ident(text(record(part).get("asset_pointer"))) for part in items(content.get("parts"))}
         for raw in items(metadata.get("attachments")):
             given = record(raw)
             name = line(given.get("name"), 300)
             kind = first((text(given.get("mime_type")), text(given.get("mimeType"))))
-            if not given or name in shown:
+            own = text(given.get("id"))
+            if not given or name in shown or (own and ident(own) in parts):
                 continue
-            shown.add(name)
-            yield self.shelf.media(text(given.get("id")), name, kind or media_type(name))
+            shown.update([name] if name else [])
+            yield self.shelf.media(own, name, kind or media_type(name))
 
     # ---------------------------------------------------------------- tools
 
@@ -193,7 +195,7 @@ class Maker:
         name = text(record(message.get("author")).get("name"))
         call = next((one for one, tool in reversed(self._calls) if name and tool == name), "")
         call = call or (self._calls[-1][0] if self._calls else "")
-        kind = content.get("content_type")
+        kind = _type(content)
         texts: list[str] = []
         other: list[Block] = []
         error = kind == "system_error"
@@ -226,11 +228,17 @@ class Maker:
             said = ""  # "Successfully created text document …"
         made: Draft = [ToolResult(call, said, error=error)] if said.strip() or error else []
         made += other
-        made += self._attachments(metadata, made)
+        made += self._attachments(metadata, made, content)
         return made
 
 
 # ------------------------------------------------------------------ pieces
+
+
+def _type(content: dict[str, Any]) -> str | None:
+    """The content type: None where there is none, empty where it is no text."""
+    kind = content.get("content_type")
+    return None if kind is None else text(kind)
 
 
 def _json(body: str) -> object:
@@ -276,7 +284,7 @@ def _thoughts(content: dict[str, Any]) -> str:
 
 def _noise(content: dict[str, Any]) -> tuple[bool, str]:
     """(whether this is a known kind of what tools leave behind, its words)."""
-    kind = content.get("content_type")
+    kind = _type(content)
     if kind in _PAGES:
         keys = ("title", "url", "text") if kind == "sonic_webpage" else ("title", "domain", "url", "text")
         return True, "\n".join(one for key in keys if (one := text(content.get(key)).strip()))

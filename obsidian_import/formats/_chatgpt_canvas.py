@@ -10,6 +10,7 @@ import re
 from typing import Any, Final
 
 from obsidian_import import jsonl
+from obsidian_import.formats._claude_tools import indented
 from obsidian_import.formats._exports import items, line, record, text
 from obsidian_import.formats._versions import NOT_REPLAYED, Document, Version, Versions
 from obsidian_import.model import Block, ToolCall, ToolResult
@@ -50,13 +51,13 @@ def call(versions: Versions, name: str, body: str, node: str, canvas: dict[str, 
     updates = [record(one) for one in items(given.get("updates"))]
     title = f"update {known.name}" if known else ""
     if name != UPDATE or not updates:
-        return (ToolCall(node, name, body, language="json" if given else ""),)
+        return (ToolCall(node, name, indented(given) if given else body, language="json" if given else ""),)
     shown = ToolCall(node, name, "\n\n".join(map(_spelled, updates)), title)
     done = _apply(known.text, updates) if known else None
     if known is None or done is None:
         return (shown, ToolResult(node, NOT_REPLAYED, error=True)) if known else (shown,)
     versions.other_names[_CURRENT] = key
-    if len(updates) == 1 and updates[0].get("pattern") in _ALL:
+    if len(updates) == 1 and text(updates[0].get("pattern")) in _ALL:
         document = Document(known.name, known.media_type, known.language, done)
         return versions.write(key, document, node, name, "rewrote")
     return versions.replaced(key, done, shown)

@@ -13,7 +13,8 @@ from obsidian_import import jsonl
 from obsidian_import.formats._exports import first, items, line, link, record, text
 
 _MARK: Final = re.compile("\ue200([a-z_]{0,40})([^\ue200\ue201]{0,20000})\ue201")
-_OPEN: Final = re.compile("\ue200[a-z_]{0,40}(?:\ue202(?:turn\\d+[a-z_]+\\d+)?)*")
+_OPEN: Final = re.compile("\ue200[a-z_]{0,40}(?:\ue202(?:turn\\d+[a-z_]*\\d*)?)+")
+"""A mark that the answer was cut off in."""
 _STRAY: Final = re.compile("[\ue200-\ue206]")
 _OLD: Final = re.compile(r"【\d{1,5}(?::\d{1,5})?†[^】\n]{0,300}】")
 _HTTP: Final = re.compile(r"https?://[^\s<>\ue200-\ue206]{1,2000}\Z")

@@ -11,7 +11,7 @@ from typing import Any, Final
 from obsidian_import import jsonl
 from obsidian_import.formats._claude_tools import describe, indented
 from obsidian_import.formats._exports import first, items, line, link, media_type, record, text
-from obsidian_import.formats._versions import Document, Draft, Version, Versions
+from obsidian_import.formats._versions import NOT_REPLAYED, Document, Draft, Version, Versions
 from obsidian_import.model import Aside, Block, Media, Role, Text, Thinking, ToolCall, ToolResult
 
 MISSING: Final = "not in the export"
@@ -69,6 +69,10 @@ class Maker:
                 made += said
         if not spoken:
             made = self._from_text(message, who, turn, made)
+        failed = {one.call for one in made if isinstance(one, ToolResult) and one.error and one.text != NOT_REPLAYED}
+        made = [
+            one for one in made if not (isinstance(one, ToolResult) and one.text == NOT_REPLAYED and one.call in failed)
+        ]
         made += self._uploads(message, made)
         if who == "assistant":
             made += self._linked(made)
@@ -83,10 +87,11 @@ class Maker:
         for thought in thoughts:
             if words.lstrip().startswith(thought):
                 words = words.lstrip()[len(thought) :]
-        bare, gone = _PLACEHOLDER.subn("", words) if who == "assistant" else (words, 0)
-        said = list(self._said(bare, who, f"{turn}.t"))
-        if gone and not made:
-            said.append(Media("a part of the answer", "", why=MISSING))
+        said: Draft = []
+        for number, piece in enumerate(_PLACEHOLDER.split(words) if who == "assistant" else [words]):
+            if number and not made:  # where the blocks are there, the placeholder says nothing
+                said.append(Media("a part of the answer", "", why=MISSING))
+            said += self._said(piece, who, f"{turn}.t{number or ''}")
         thinks = [one for one in made if isinstance(one, Thinking)]
         return [*thinks, *said, *(one for one in made if not isinstance(one, Thinking))]
 
@@ -118,7 +123,7 @@ class Maker:
     # ---------------------------------------------------------------- content blocks
 
     def _block(self, block: dict[str, Any], who: Role, turn: str, *, alone: bool) -> Iterator[Block | Version]:
-        kind = block.get("type")
+        kind = block.get("type") if isinstance(block.get("type"), str) else None
         if kind == "text":
             words = text(block.get("text"))
             if who == "assistant" and _PLACEHOLDER.fullmatch(words.strip()):
@@ -330,6 +335,6 @@ def _media(block: dict[str, Any]) -> Media:
     if len(data) * 3 // 4 > _MAX_IMAGE:
         return Media(name, kind or fallback, why=f"larger than {_MAX_IMAGE >> 20} MB")
     try:
-        return Media(name, kind or fallback, data=base64.b64decode(data))
+        return Media(name, kind or fallback, data=base64.b64decode("".join(data.split()), validate=True))
     except (binascii.Error, ValueError):
         return Media(name, kind or fallback, why="could not be read: no base64")

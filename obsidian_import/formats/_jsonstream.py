@@ -140,7 +140,8 @@ class _Reader:
                 at = max(self.at + 1, error.pos)
                 raise _DamageError(f"no JSON ({error.msg[:1].lower()}{error.msg[1:]})", at) from None
             except RecursionError:
-                raise _DamageError("nested too deep to be a conversation", self.at + 1) from None
+                # Each level takes a character at least: so far there is nothing but openings.
+                raise _DamageError("nested too deep to be a conversation", self.at + 500) from None
             if len(self.text) - end < _NEAR and not self.ended and not isinstance(value, str | dict | list):
                 self.more()  # a number may go on
                 continue

@@ -96,7 +96,7 @@ class Versions:
             )
         self.documents[key] = document
         title = f"{verb} {document.name}".strip()
-        shown = ToolCall(call, tool, document.text, title, document.language)
+        shown = ToolCall(call, tool, document.text, title, document.language or _TYPES.get(document.media_type, ""))
         return Version(key, document, (shown,), whole=True)
 
     def change(self, key: str, old: str, new: str, call: str, tool: str) -> Version | tuple[Block, ...]:

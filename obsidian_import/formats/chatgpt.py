@@ -90,7 +90,7 @@ def read(group: Group) -> Iterator[Found]:
             else:
                 strange += 1
         if strange:
-            yield Problem(file.where, f"{strange:,} entries without a `mapping`: no talks we know, left out")
+            yield Problem(file.where, f"{strange:,} × something without a `mapping`, no talk we know: left out")
 
 
 # ------------------------------------------------------------------ one talk
@@ -101,7 +101,7 @@ def _talk(talk: dict[str, Any], file: File, shelf: Shelf) -> Conversation | Skip
     own = _id(talk)
     key = f"{NAME}:{own}"
     title = line(talk.get("title"), 10_000)
-    if not any(turn.blocks for turn in turns):
+    if not turns and not asides:
         return Skip(file.where, "a talk in which nothing was said", key=key, title=title)
     times = [turn.at for turn in turns if turn.at]
     created = moment(talk.get("create_time")) or min(times, key=_exports.stamp, default=None)
@@ -132,8 +132,9 @@ def _turns(talk: dict[str, Any], shelf: Shelf) -> tuple[tuple[Turn, ...], tuple[
     messages = [record(node.get("message")) for node in nodes]
     at = [moment(message.get("create_time")) for message in messages]
     parents = _parents(nodes, numbers)
-    times = [_exports.stamp(one) for one in at]
     seen = [bool(message) and not hidden(message) for message in messages]
+    # What nobody saw never decides where the talk stands; what has no time still counts for more than that.
+    times = [_exports.stamp(one) or 0.001 if shown else 0.0 for one, shown in zip(at, seen, strict=True)]
     current = talk.get("current_node")
     start = numbers.get(current, _branches.NONE) if isinstance(current, str) else _branches.NONE
     parts = _branches.segments(parents, times, start)
@@ -150,7 +151,9 @@ def _turns(talk: dict[str, Any], shelf: Shelf) -> tuple[tuple[Turn, ...], tuple[
         for position, node in enumerate(part.nodes):
             blocks: Draft = []
             if seen[node]:
-                following = next((messages[one] for one in part.nodes[position + 1 :][:3] if messages[one]), {})
+                following = next(
+                    (messages[one] for one in part.nodes[position + 1 : position + 4] if messages[one]), {}
+                )
                 blocks = maker.blocks(messages[node], ids[node], following)
             role: Role = "user" if who(messages[node]) == "user" else "assistant"
             if blocks and (not heads or role == "user" or heads[-1][1] == "user"):

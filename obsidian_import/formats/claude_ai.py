@@ -16,7 +16,7 @@ from obsidian_import.formats._claude_ai_notes import memory, project
 from obsidian_import.formats._exports import Known, digest, first, items, line, moment, record, text
 from obsidian_import.formats._jsonstream import keys
 from obsidian_import.formats._versions import Versions, settle
-from obsidian_import.model import Aside, Conversation, File, Found, Group, Memo, Problem, Skip, Turn
+from obsidian_import.model import Aside, Conversation, File, Found, Group, Media, Memo, Problem, Skip, Turn
 
 NAME: Final = "claude.ai"
 
@@ -117,7 +117,7 @@ def read(group: Group) -> Iterator[Found]:
             else:
                 strange += 1
         if strange:
-            yield Problem(file.where, f"{strange:,} entries that are no talk, project or memory: left out")
+            yield Problem(file.where, f"{strange:,} × something that is no talk, project or memory: left out")
 
 
 # ------------------------------------------------------------------ one talk
@@ -129,7 +129,7 @@ def _chat(chat: dict[str, Any], file: File, names: dict[str, Any]) -> Conversati
     own = _id(chat)
     key = f"{NAME}:{own}"
     title = _title(chat)
-    if not any(turn.blocks for turn in turns):
+    if not turns and not asides:
         return Skip(file.where, "a talk in which nothing was said", key=key, title=title)
     times = [turn.at for turn in turns if turn.at]
     created = moment(chat.get("created_at")) or min(times, key=_exports.stamp, default=None)
@@ -150,7 +150,9 @@ def _chat(chat: dict[str, Any], file: File, names: dict[str, Any]) -> Conversati
 
 
 def _first_words(turns: Sequence[Turn]) -> str:
-    return first(line(turn.text, 100) for turn in turns)
+    """What else a talk can be called by: words of the answer, the name of an upload."""
+    words = first(line(turn.text, 100) for turn in turns)
+    return words or first(one.name for turn in turns for one in turn.blocks if isinstance(one, Media))
 
 
 def _project_name(chat: dict[str, Any], names: dict[str, Any]) -> str:
