@@ -65,11 +65,15 @@ def _one(
         refused.append((run.id, entry.n))
         rows.append(_with(row, "conflict", why))
         return
-    if entry.before == entry.after:  # the run only learned what a person had done; the file is theirs
-        outcome: Keep | Set | Clash = Set(actual, "")
+    state = world.state(entry.key, entry.part) if entry.key else None
+    newest = state is not None and (state.entry.run, state.entry.n) == (run.id, entry.n)
+    outcome: Keep | Set | Clash
+    if entry.after is None and actual is None and state is not None and state.base is not None and not newest:
+        outcome = Keep("you deleted it")  # it had come again after this run took it away
+    elif entry.before == entry.after:  # the run only learned what a person had done; the file is theirs
+        outcome = Set(actual, "")
     else:
         outcome = reconcile(entry.after, entry.before, actual, lambda: _merged(world, entry, path))
-    state = world.state(entry.key, entry.part) if entry.key else None
     before = world.earlier(entry)
     if isinstance(outcome, Clash):
         refused.append((run.id, entry.n))
@@ -83,13 +87,13 @@ def _one(
         if actual is not None and actual != after:
             world.keep(path)  # so that the undo can be undone
     # Under a newer run the note keeps that run's base: what was taken back then counts as a person's wish.
-    newest = state is not None and (state.entry.run, state.entry.n) == (run.id, entry.n)
     base = (before.base if before else None) if newest or state is None else state.base
     if after is None and actual is not None:
         base = None  # taken away by us: import may bring it again, whatever runs still stand
     elif actual is None and after is None and entry.after is not None and state is not None:
         base = state.base  # deleted by a person before: it stays deleted
-    source = before or entry
+    # The recorded links are those of the base, whichever it is.
+    source = state.entry if state is not None and base == state.base else before or entry
     changes.append(
         Change(
             path=path,
