@@ -2,7 +2,8 @@
 
 One SQLite file in the user's data folder holds two things: what readers remember of a source file (`Memo`), and
 what the last import said of a unit of reading, so that a run over a thousand unchanged sessions opens none of them.
-Anything wrong with the file and it is made anew.
+Anything wrong with the file and it is made anew. No secret is in it: places stand as digests (a file's name may hold
+one), and what a reader remembers is kept only where nothing in it looks like one.
 """
 
 from __future__ import annotations
@@ -10,16 +11,20 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 
 from obsidian_import.config import data_dir
-from obsidian_import.files import private_dir
+from obsidian_import.files import digest, private_dir
 from obsidian_import.model import File
 
-SCHEMA = 3
+if TYPE_CHECKING:
+    from obsidian_import.redact import Rules
+
+SCHEMA = 4
 _CLASHES = "conflicts"
 
 _TABLES = """
@@ -35,8 +40,8 @@ def cache_path() -> Path:
 
 
 def place(file: File) -> str:
-    """Where a file lies, whatever folder we were called in."""
-    return os.path.abspath(file.where)
+    """Where a file lies, whatever folder we were called in: a digest of it."""
+    return digest(os.path.abspath(file.where).encode("utf-8", "surrogateescape"))
 
 
 def stamp(file: File) -> str:
@@ -48,6 +53,9 @@ class Cache:
     """A `Memo` for readers, and the outcomes of units of reading. Never raises: without a cache it is slower, no more."""
 
     def __init__(self, path: Path | None) -> None:
+        self.rules: Callable[[], Rules] | None = None
+        """What is a secret here (made when first asked for); the built-in kinds where nobody says more."""
+        self._rules: Rules | None = None
         self._db: sqlite3.Connection | None = None
         if path is None:
             return
@@ -85,8 +93,13 @@ class Cache:
         return None if value is None else value
 
     def put(self, file: File, kind: str, value: object) -> None:
-        """See `model.Memo`."""
-        self._insert("INSERT OR REPLACE INTO memo VALUES (?, ?, ?, ?)", place(file), kind, stamp(file), value)
+        """See `model.Memo`. What holds a secret (a title, say) is not kept: the file is read again next time."""
+        from obsidian_import.redact import find  # noqa: PLC0415 (a run with nothing new needs none of it)
+
+        if self._rules is None and self.rules is not None:
+            self._rules = self.rules()
+        if not any(find(text, self._rules) for text in _texts(value)):
+            self._insert("INSERT OR REPLACE INTO memo VALUES (?, ?, ?, ?)", place(file), kind, stamp(file), value)
 
     # ---------------------------------------------------------------- outcomes
 
@@ -140,6 +153,20 @@ class Cache:
             return
         with contextlib.suppress(sqlite3.Error, TypeError):
             self._db.execute(query, (first, second, third, orjson.dumps(value)))
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a JSON value."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            waiting += one.keys()
+            waiting += one.values()
+        elif isinstance(one, list | tuple):
+            waiting += one
 
 
 def unit_id(format_name: str, files: Sequence[File]) -> tuple[str, str]:

@@ -32,6 +32,9 @@ COMMANDS = {
     "suggest": ("linking", "Links worth a look, most useful first; accept or reject them for good."),
     "unlink": ("linking", "Take our links to a name out everywhere, and never make them again."),
     "autosave": ("sessions", "Write the logs of sessions that ended (the hook's child runs it)."),
+    "resume": ("resuming", "Where this project stands: newest logs, open items, decisions that hold, changes since."),
+    "decide": ("resuming", "Add a decision to the project's log of today; mark the one it replaces."),
+    "setup": ("wiring", "Hooks, skills, CLAUDE.md block and configuration: in, and with --remove out again."),
     "check": (
         "checking",
         "Manifest against vault, links, secrets, active content, sizes; --repair mends what is ours.",
@@ -103,10 +106,16 @@ def main(argv: list[str] | None = None) -> NoReturn:
 
 
 def complain(message: str, hint: str = "") -> None:
-    """To stderr: what happened, and what to do."""
-    click.echo(printable(message), err=True)
+    """To stderr: what happened, and what to do. A message may quote a file's name or text: no secret of it is shown."""
+    click.echo(printable(_clean(message)), err=True)
     if hint:
-        click.echo(f"  {printable(hint)}", err=True)
+        click.echo(f"  {printable(_clean(hint))}", err=True)
+
+
+def _clean(text: str) -> str:
+    from obsidian_import.redact import Redactor, Rules, known_from_env  # noqa: PLC0415 (only in trouble)
+
+    return Redactor(Rules(known=known_from_env(os.environ))).redact(text)
 
 
 def printable(text: str) -> str:
@@ -117,7 +126,6 @@ def printable(text: str) -> str:
 def _crash_log(error: Exception) -> str:
     from obsidian_import.config import data_dir  # noqa: PLC0415 (only in trouble)
     from obsidian_import.files import private_dir, write_atomic  # noqa: PLC0415
-    from obsidian_import.redact import Redactor, Rules  # noqa: PLC0415
 
     now = datetime.now(UTC)
     text = (
@@ -128,7 +136,7 @@ def _crash_log(error: Exception) -> str:
         private_dir(data_dir())
         private_dir(data_dir() / "log")
         path = data_dir() / "log" / f"crash-{now:%Y%m%d-%H%M%S}.md"
-        write_atomic(path, Redactor(Rules()).redact(text).encode("utf-8", "replace"))
+        write_atomic(path, _clean(text).encode("utf-8", "replace"))
     except OSError:
         return "the command line and what it printed (no log could be written)"
     return str(path)

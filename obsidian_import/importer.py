@@ -22,9 +22,9 @@ from obsidian_import.cache import Cache, unit_id
 from obsidian_import.config import data_dir
 from obsidian_import.errors import UserError
 from obsidian_import.files import digest
-from obsidian_import.landing import Lander, Sure
+from obsidian_import.landing import Lander, Sure, rules
 from obsidian_import.manifest import Change, NoteState
-from obsidian_import.model import Conversation, File, Found, Group, Problem, Skip, richness
+from obsidian_import.model import Conversation, File, Found, Group, Problem, Skip
 from obsidian_import.plan import Plan, Row
 from obsidian_import.relinking import relink
 from obsidian_import.sources import expand
@@ -64,6 +64,8 @@ class Unit:
     rows: list[Row] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     files: tuple[File, ...] = ()
+    words: dict[str, str] = field(default_factory=dict)
+    """Key → digest of the words of its talks: copies are told from different notes of one id by it."""
     known: bool = False
     """Not read now: nothing has changed since the last import."""
 
@@ -87,12 +89,15 @@ class Importer:
     units: list[Unit] = field(default_factory=list)
     read: int = 0
     talks: Talks | None = None
-    _seen: dict[str, tuple[int, str]] = field(default_factory=dict)
+    _bad: set[str] = field(default_factory=set)
+    """Inputs that came to a problem or were skipped, wholly or in part."""
+    _seen: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     # ---------------------------------------------------------------- the loop
 
     def plan(self) -> Plan:
         """Read everything, decide everything."""
+        self.cache.rules = lambda: rules(self.world.config)
         detected = formats.detect(expand(self.request.sources, skip=[self.world.vault]))
         for found in detected.found:
             self._other(found)
@@ -103,12 +108,12 @@ class Importer:
             known = None if self.request.filtered or self.request.move else self._known(unit)
             if known is not None:
                 unit.known = True
-                unit.rows, unit.problems = known
+                unit.rows, unit.problems, unit.words = known
                 self.rows += unit.rows
                 self.problems += unit.problems
                 self.read += len({r.key for r in unit.rows if r.action == "keep"})
                 for row in unit.rows:
-                    self._seen.setdefault(row.key, (richness(row.source), group.files[0].where))
+                    self._seen.setdefault(row.key, (group.files[0].where, unit.words.get(row.key, "")))
                     if self.talks is not None:
                         self.talks.seen.setdefault(row.key, self._seen[row.key])
             else:
@@ -142,17 +147,25 @@ class Importer:
             at = traceback.extract_tb(error.__traceback__)[-1]
             what = f"a bug of ours ended the reading here: {type(error).__name__} in {at.name}, line {at.lineno}"
             where = unit.files[0].where if unit.files else unit.id
-            self.problems.append(Problem(where, what, "please report it; everything else went on", fatal=True))
+            self._bad.add(where)
+            self.problems.append(
+                Problem(self._talks().shown(where), what, "please report it; everything else went on", fatal=True)
+            )
         unit.rows = self.rows[rows:]
+        if self.talks is not None:
+            unit.words = {r.key: self.talks.seen[r.key][1] for r in unit.rows if r.key in self.talks.seen}
         unit.problems = self.problems[problems:]
 
     def _other(self, found: Problem | Skip) -> None:
+        self._bad.add(found.source)
+        talks = self._talks()
+        where = talks.shown(found.source)
         if isinstance(found, Problem):
-            # Its words may quote the source; where it lies is what the person typed.
-            self.problems.append(replace(found, what=self._talks().safe(found.what)))
+            # Its words may quote the source.
+            self.problems.append(replace(found, source=where, what=talks.safe(found.what)))
         else:
-            title = self._talks().safe(found.title) if found.title else ""
-            self.rows.append(Row("skip", found.key, found.source, title=title, why=found.why))
+            title = talks.safe(found.title) if found.title else ""
+            self.rows.append(Row("skip", talks.shown(found.key), where, title=title, why=found.why))
 
     # ---------------------------------------------------------------- one talk
 
@@ -210,13 +223,17 @@ class Importer:
 
     def _moves(self) -> None:
         """The originals that may go: wholly read, every talk of theirs landed, and not the client's own."""
-        bad = {p.source for p in self.problems} | {r.path for r in self.rows if r.action == "skip"}
         units: dict[str, list[Unit]] = {}
         for unit in self.units:
             for file in unit.files:
                 units.setdefault(_on_disk(file), []).append(unit)
         for number, (place, its) in enumerate(sorted(units.items())):
-            if any(p == place or p.startswith(f"{place}!") for p in bad):
+            if any(p == place or p.startswith(f"{place}!") for p in self._bad):
+                continue
+            shown = self._talks().shown(place)
+            if shown != place:  # the manifest must name what it moved, and the manifest holds no secret
+                what = "its name holds what looks like a secret, so it stays where it is"
+                self.problems.append(Problem(shown, what, "rename it, then import it with --move again"))
                 continue
             landed = [r for u in its for r in u.rows]
             if not landed or any(r.action in ("conflict", "skip") for r in landed) or any(u.problems for u in its):
@@ -252,7 +269,7 @@ class Importer:
         request = self.request
         return f"{code_stamp()}|{self.world.config!r}|{request.origin}|{request.detail}|{isinstance(self.lander.link, Sure)}"
 
-    def _known(self, unit: Unit) -> tuple[list[Row], list[Problem]] | None:
+    def _known(self, unit: Unit) -> tuple[list[Row], list[Problem], dict[str, str]] | None:
         value = self.cache.outcome(str(self.world.vault), unit.id, unit.stamp)
         if not isinstance(value, dict) or self.lander.restore or self.lander.take:
             return None
@@ -265,7 +282,7 @@ class Importer:
             problems = [Problem(**p) for p in value["problems"]]
         except (KeyError, TypeError):
             return None
-        return rows, problems
+        return rows, problems, dict(value.get("words", {}))
 
     def _as_left(self, note: Mapping[str, Any], state: NoteState) -> bool:
         if note["seen"] is None:
@@ -299,7 +316,12 @@ class Importer:
                 _plain(replace(r, action="keep", why="") if r.action in ("create", "update") else r) for r in unit.rows
             ]
             problems = [_fields(p) for p in unit.problems]
-            self.cache.remember(str(vault), unit.id, unit.stamp, {"notes": notes, "rows": kept, "problems": problems})
+            self.cache.remember(
+                str(vault),
+                unit.id,
+                unit.stamp,
+                {"notes": notes, "rows": kept, "problems": problems, "words": unit.words},
+            )
 
     def _notices(self) -> tuple[str, ...]:
         copies = sorted(self.world.snapshot.conflict_copies)

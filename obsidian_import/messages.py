@@ -35,6 +35,9 @@ PART_BYTES = 800_000
 class Redactor(Protocol):
     """What render needs of `redact.Redactor`: one for each talk, told its texts in order."""
 
+    counts: dict[str, int]
+    """Values taken out so far, by kind."""
+
     def redact(self, text: str) -> str:
         """`text` with marks where secrets stood."""
         ...
@@ -92,6 +95,7 @@ _ASIDE_TITLE = {
 }
 _DEEPEST = 6
 _TITLE_LENGTH = 300
+_SHORT_TITLE = 160
 _LANGUAGE_NAMES = (
     "bash sh shell zsh console powershell python py json json5 jsonl yaml toml ini xml html css scss javascript js jsx "
     "typescript ts tsx go rust java kotlin scala swift c cpp csharp cs ruby php perl lua r sql diff patch markdown md "
@@ -261,7 +265,7 @@ class Writer:
         name = self._tools.get(call.name)
         if name is None:
             name = self._tools[call.name] = self.title(call.name, 80) or "Tool"
-        title = self.title(call.title) if call.title else ""
+        title = self.title(call.title, _SHORT_TITLE) if call.title else ""
         parts = [self.code(call.input, call.language)] if call.input.strip() else []
         parts += [text for text in (self._result(answer) for answer in answers) if text]
         return callout("tool", f"{name}: {title}" if title else name, "\n".join(parts))
@@ -276,7 +280,7 @@ class Writer:
     def _aside(self, aside: Aside, level: int, depth: int) -> str:
         chunks: list[str] = []
         kind = _ASIDE_CALLOUT.get(aside.kind, aside.kind)
-        title = self.title(aside.title)
+        title = self.title(aside.title, _SHORT_TITLE)
         word = _ASIDE_TITLE[aside.kind]
         if title and title != word and aside.kind in {"agent", "branch", "compaction"}:
             word = f"{word}: {title}"
@@ -325,9 +329,21 @@ class Writer:
         return "\n\n".join(lines)
 
     def _keep(self, data: bytes, suffix: str, media_type: str, name: str) -> str:
+        data = self._clean(data)
         path = paths.asset_path(self.settings.chats, data, suffix)
         self.assets.setdefault(path, Asset(path, data, media_type, name))
         return path
+
+    def _clean(self, data: bytes) -> bytes:
+        """A file that is text (a log, an `.env`, an SVG) without its secrets; any other as it is."""
+        if b"\0" in data:
+            return data
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            return data
+        clean = self.redact(text)
+        return data if clean is text else clean.encode("utf-8", "replace")
 
 
 _AV = ("audio", "video")

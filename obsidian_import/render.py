@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from itertools import islice
 
 from obsidian_import import inert, paths, properties, tags
 from obsidian_import.messages import PART_BYTES, Asset, Detail, Message, Redactor, Rendering, Writer
@@ -107,7 +108,7 @@ def render(
 ) -> Rendered:
     """The notes of a talk. Never raises for any text, title or block; the same input gives the same bytes."""
     writer = Writer(talk, settings, redactor, options)
-    title = redactor.redact(one_line(talk.title)) or "Untitled"
+    title = _title(talk, redactor) or "Untitled"
     project = redactor.redact(one_line(talk.project))
     head = _head(talk, tagged, writer, title, project)
     body = writer.body(talk.body) if talk.body is not None else ""
@@ -150,6 +151,39 @@ def render(
         )
     shown = sum(1 for message in messages if message.head)
     return Rendered(tuple(notes), tuple(writer.assets.values()), dict(sorted(writer.counts.items())), shown)
+
+
+_HEAD = 20_000  # characters of a text that a title can come from
+_MARK = re.compile(r"\[REDACTED:([\w.-]+):\d+\]")
+_HALF_MARK = re.compile(r"\[R?[A-Z]*(?::[\w.-]*)*\Z")
+
+
+def _title(talk: Conversation, redactor: Redactor) -> str:
+    """The title without secrets.
+
+    A reader may have cut it out of a text: then half a token stands in it, or a whole one without the words behind it
+    that say what it is. So it is cut anew out of that text, which is redacted as a whole.
+    """
+    title = one_line(talk.title)
+    bare = title.removesuffix("…").rstrip()
+    for text in islice(said(talk), 10):
+        if not bare or bare not in one_line(text[:_HEAD]):
+            continue
+        counts = dict(redactor.counts)
+        clean = one_line(redactor.redact(text[:_HEAD]))
+        redactor.counts.clear()  # the text itself is still to come, and is counted there
+        redactor.counts.update(counts)
+        if bare in clean:
+            break
+        size = next(n for n in range(len(bare), -1, -1) if bare[:n] in clean)
+        start = clean.find(bare[:size]) if size else max(clean.find("[REDACTED:"), 0)
+        cut = clean[start : start + max(len(bare), 24)]
+        if len(cut) < len(clean) - start:
+            cut = _HALF_MARK.sub("", cut).rstrip() + "…"
+        for kind in _MARK.findall(cut):
+            redactor.counts[kind] = redactor.counts.get(kind, 0) + 1
+        return cut
+    return redactor.redact(title)
 
 
 # ------------------------------------------------------------------ properties
@@ -196,7 +230,9 @@ def _head(talk: Conversation, tagged: Mapping[str, str], writer: Writer, title: 
     taken = {*_OURS, *values}
     for key, value in talk.properties.items():
         name = one_line(str(key))
-        if name.casefold() in taken or not name or len(name) > 100 or _ACTIVE.fullmatch(name) or name != words(name):
+        if name.casefold() in taken or not name or len(name) > 100 or _ACTIVE.fullmatch(name):
+            continue
+        if name != words(name) or name != writer.redact(name):
             continue
         carried = _carried(value, writer)
         if carried is not None:

@@ -33,8 +33,8 @@ class Talks:
     rules: Rules
     origin: str
     detail: Detail
-    seen: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Key → (richness, source) of the talks met so far."""
+    seen: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Key → (source, digest of its words) of the talks met so far."""
     _taken: set[str] = field(default_factory=set)
     _assets: set[str] = field(default_factory=set)
 
@@ -45,9 +45,15 @@ class Talks:
         """A title or a message for the plan: without secrets, and inert."""
         return inert.line(Redactor(self.rules).redact(text)).text if text else text
 
+    def shown(self, where: str) -> str:
+        """A source's place for the plan: as the person has it, but for a secret in a name."""
+        return Redactor(self.rules).redact(where)
+
     def land(self, talk: Conversation) -> Iterator[Row | Change]:
         """Everything that is to happen for this talk; a row for each of its notes."""
+        talk = self._without_secret_id(talk)
         where = talk.files[0] if talk.files else talk.key
+        talk = self._apart(talk, where)
         other = self._other(talk, where)
         if other is not None:
             yield other
@@ -101,14 +107,33 @@ class Talks:
             if change is not None:
                 yield change
 
+    def _without_secret_id(self, talk: Conversation) -> Conversation:
+        """An id that holds a secret (an exported file may claim any) is none: the talk is known by its first words."""
+        ids = (talk.key, talk.session_id, talk.parent, *talk.aka)
+        if all(self.shown(one) == one for one in ids):
+            return talk
+        first = self.shown(talk.turns[0].text if talk.turns else talk.body or talk.title)
+        name = digest(f"{self.shown(talk.key)}\n{talk.created}\n{first}".encode("utf-8", "surrogatepass"))[:32]
+        parent = talk.parent if self.shown(talk.parent) == talk.parent else ""
+        return replace(talk, key=f"{talk.source}:{name}", session_id="", parent=parent, aka=())
+
+    def _apart(self, talk: Conversation, where: str) -> Conversation:
+        """Two different notes that claim one id: the second is known by its folder and name."""
+        earlier = self.seen.get(talk.key)
+        if talk.body is None or earlier is None or earlier[0] == where or earlier[1] == words_digest(talk):
+            return talk
+        name = "/".join(re.split(r"[/\\!]", where)[-2:])
+        return replace(talk, key=f"{talk.source}:{digest(name.encode('utf-8', 'surrogatepass'))[:32]}", session_id="")
+
     def _other(self, talk: Conversation, where: str) -> Row | None:
         """The row of a talk that is here already: met in this run, or kept from a richer source."""
         rich = richness(talk.source)
         earlier = next((self.seen[k] for k in (talk.key, *talk.aka) if k in self.seen), None)
         if earlier is not None:
-            return Row("skip", talk.key, where, title=self.safe(talk.title), why=f"same talk as {earlier[1]}")
+            why = f"same talk as {self.shown(earlier[0])}"
+            return Row("skip", talk.key, self.shown(where), title=self.safe(talk.title), why=why)
         for key in (talk.key, *talk.aka):
-            self.seen[key] = (rich, where)
+            self.seen[key] = (where, words_digest(talk))
         state = self.lander.world.state(talk.key)
         if state is not None and state.base is not None and richness(state.entry.source) > rich:
             why = f"already here from a richer source ({state.entry.source})"
@@ -140,6 +165,11 @@ class Talks:
         if actual is None and (entry is None or entry.after is None):
             world.texts.put(data)
             yield Change(path=path, before=None, after=after, base=after)
+
+
+def words_digest(talk: Conversation) -> str:
+    """What was said, as a digest: two files with the same words are copies."""
+    return digest("\0".join(said(talk)).encode("utf-8", "surrogatepass"))[:32]
 
 
 def inert_options(config: Config) -> inert.Options:

@@ -438,4 +438,6 @@ def _is_result(block: Any) -> bool:
 
 
 def _title(said: Said) -> str:
-    return " ".join((said.text or said.title).split())[:200]
+    return " ".join((said.text or said.title).split())[
+        :2000
+    ]  # shortened after it was redacted: half a token looks like none

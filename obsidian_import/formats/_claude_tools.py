@@ -45,8 +45,8 @@ def text_of(value: object) -> str:
     return "" if value is None else indented(value)
 
 
-def one_line(value: object, limit: int = 160) -> str:
-    """The first words of a field for a title."""
+def one_line(value: object, limit: int = 2000) -> str:
+    """A field on one line, for a title. Long on purpose: it is shortened after it was redacted (half a token looks like none)."""
     text = " ".join(text_of(value)[: 4 * limit].split())
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
@@ -82,7 +82,7 @@ def _todos(value: object) -> str | None:
             return None
         status = item.get("status")
         mark = marks.get(status, " ") if isinstance(status, str) else " "
-        lines.append(f"[{mark}] {one_line(item.get('content') or item.get('activeForm'), 400)}")
+        lines.append(f"[{mark}] {one_line(item.get('content') or item.get('activeForm'))}")
     return "\n".join(lines)
 
 
@@ -144,7 +144,7 @@ def describe(name: str, given: object) -> tuple[str, str, str]:
     if tool == "TodoWrite" and (todos := _todos(given.get("todos"))) is not None:
         return "", todos, ""
     if tool in ("Task", "Agent") and isinstance(prompt := given.get("prompt"), str):
-        kind = one_line(given.get("subagent_type"), 60)
+        kind = one_line(given.get("subagent_type"))
         return one_line(given.get("description")) or kind, clean(prompt), ""
     if tool in ("WebFetch", "WebSearch") and (what := given.get("url") or given.get("query")):
         return one_line(what), _join(text_of(what), _rest(given, "url" if given.get("url") else "query")), ""
@@ -174,7 +174,7 @@ class Shelf:
         if source.get("type") == "text" and isinstance(data, str):
             return Media(name, kind if isinstance(kind, str) else "text/plain", text=clean(data))
         if isinstance(url := source.get("url"), str) and not isinstance(data, str):
-            return Media(name, media_type, why=f"only a link in the transcript: {one_line(url, 400)}")
+            return Media(name, media_type, why=f"only a link in the transcript: {one_line(url)}")
         if not isinstance(data, str) or not data:
             return Media(name, media_type, why="not in the transcript")
         size = len(data) * 3 // 4

@@ -121,4 +121,5 @@ def _command(text: str) -> tuple[Block, ...]:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[:120]
+    """Long on purpose: it is shortened after it was redacted, since half a token looks like none."""
+    return " ".join(text.split())[:2000]
