@@ -205,8 +205,10 @@ def picture(out: dict[str, dict[str, object]]) -> str:
     for step in range(3, 11):
         parts.append(f'<path d="M{left} {y(step / 10):.1f}H{x(1):.1f}" stroke="#e5e5e5"/>')
         parts.append(f'<text x="{left - 8}" y="{y(step / 10) + 4:.1f}" text-anchor="end">{step / 10:.1f}</text>')
-    for step in range(0, 11, 2):
-        parts.append(f'<text x="{x(step / 10):.1f}" y="{y(0.3) + 18:.1f}" text-anchor="middle">{step / 10:.1f}</text>')
+    parts += [
+        f'<text x="{x(step / 10):.1f}" y="{y(0.3) + 18:.1f}" text-anchor="middle">{step / 10:.1f}</text>'
+        for step in range(0, 11, 2)
+    ]
     parts.append(f'<text x="{x(0.5):.1f}" y="{high - 8}" text-anchor="middle">recall (of all links people made)</text>')
     parts.append(f'<text x="14" y="{y(0.65):.1f}" transform="rotate(-90 14 {y(0.65):.1f})">precision</text>')
     for (name, table), colour in zip(out.items(), colours, strict=False):
