@@ -22,7 +22,7 @@ VAULTS = SAMPLES.parent / "vaults"
 def _no_real_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path_factory.mktemp("home")
     for name in list(os.environ):
-        if name.startswith(("CLAUDE", "OBSIDIAN", "XDG_")):
+        if name.startswith(("CLAUDE", "OBSIDIAN", "XDG_")) and name != "OBSIDIAN_IMPORT_REGEN":
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))

@@ -245,3 +245,18 @@ def test_all_samples_come_in_and_go_out_again(desk: Desk, samples: Path) -> None
     assert again["totals"]["create"] == again["totals"]["update"] == 0
     desk.run("undo")
     assert desk.tree() == before
+
+
+def test_copies_are_one_and_different_notes_of_one_id_are_two(desk: Desk) -> None:
+    """Three Markdown files claim one id: two are copies, the third says something else. Also at the next import."""
+    for name, body in (("1", "body"), ("2", "body"), ("3", "other")):
+        (desk.sources / f"{name}.md").write_text(f"---\nid: same-id-123\n---\n# T{name}\n\n{body}\n", encoding="utf-8")
+    (desk.sources / "2.md").write_bytes((desk.sources / "1.md").read_bytes())
+    first = desk.json("import", desk.sources)
+    assert sorted(n["action"] for n in first["notes"]) == ["create", "create", "skip"]
+    before = desk.tree(times=True, sidecar=True)
+    again = desk.json("import", desk.sources)
+    assert sorted(n["action"] for n in again["notes"]) == ["keep", "keep", "skip"]
+    (desk.sources / "3.md").write_bytes((desk.sources / "3.md").read_bytes() + b"\nmore\n")
+    assert desk.tree(times=True, sidecar=True) == before
+    assert sorted(n["action"] for n in desk.json("import", desk.sources)["notes"]) == ["keep", "skip", "update"]

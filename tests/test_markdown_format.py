@@ -127,16 +127,13 @@ def test_the_talks_own_id_is_its_key(head: str, key: str) -> None:
     assert _talk(head).key == key
 
 
-def test_copies_are_one_and_different_notes_with_one_id_are_two() -> None:
+def test_one_id_is_one_key_whatever_the_file_is_called() -> None:
+    """Whether they are copies or different notes is settled by the importer, which sees all of them."""
     text = b"---\nid: same-id-123\n---\nbody\n"
-    files = (
-        MemoryFile("a/1.md", text),
-        MemoryFile("a/2.md", text),
-        MemoryFile("a/3.md", text.replace(b"body", b"other")),
-    )
-    found = list(markdown.read(Group(markdown.NAME, files)))
-    assert [type(one) for one in found] == [Conversation, Skip, Conversation]
-    assert len({one.key for one in found if isinstance(one, Conversation)}) == 2
+    files = (MemoryFile("a/1.md", text), MemoryFile("a/3.md", text.replace(b"body", b"other")))
+    found = [one for group in markdown.groups(files, format_cases.NoMemo()) for one in markdown.read(group)]
+    assert [type(one) for one in found] == [Conversation, Conversation]
+    assert len({one.key for one in found if isinstance(one, Conversation)}) == 1
 
 
 # -- what is in a talk
@@ -234,8 +231,9 @@ def test_real_specstory_histories(samples: Path) -> None:
     found = format_cases.read(samples / "specstory")
     talks = [one for one in found if isinstance(one, Conversation)]
     skips = [one for one in found if isinstance(one, Skip)]
-    assert (len(talks), len(skips)) == (6, 2)
-    assert sorted(len(talk.turns) for talk in talks) == [1, 2, 2, 2, 8, 16]
+    assert (len(talks), len(skips)) == (7, 1)
+    assert len({one.key for one in talks}) == 6
+    assert sorted(len(talk.turns) for talk in talks) == [1, 2, 2, 2, 8, 8, 16]
     assert {talk.key.partition(":")[0] for talk in talks} == {"claude-code", "codex", "cursor"}
     assert all(talk.created and talk.created.tzinfo for talk in talks)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from obsidian_import.formats import claude_export, dates, frontmatter, textfile
@@ -25,8 +24,6 @@ from obsidian_import.model import (
     Memo,
     Problem,
     Skip,
-    Text,
-    Thinking,
 )
 
 NAME: Final = "markdown"
@@ -53,35 +50,15 @@ def claims(file: File) -> bool:
 
 
 def groups(files: Sequence[File], memo: Memo) -> Iterator[Group]:  # noqa: ARG001 -- the common signature
-    """All files as one group, so that copies of one talk under two names are seen together."""
-    if files:
-        yield Group(NAME, tuple(files))
+    """Each file by itself: one that changes costs only itself. Copies under two names have one key; the importer sees."""
+    for file in files:
+        yield Group(NAME, (file,))
 
 
 def read(group: Group) -> Iterator[Found]:
-    """A talk or a note for each file; a copy of an earlier one in the group as a Skip that names it."""
-    seen: dict[str, tuple[str, str]] = {}
+    """A talk or a note for each file."""
     for file in group.files:
-        for found in _file(file):
-            if isinstance(found, Conversation):
-                content = digest(*_words(found))
-                earlier = seen.setdefault(found.key, (content, file.where))
-                if earlier[1] != file.where and earlier[0] == content:
-                    yield Skip(file.where, f"same talk as {earlier[1]}", key=found.key, title=found.title)
-                    continue
-                if earlier[1] != file.where and found.body is not None:
-                    # Two different notes that claim one id: the second one goes by its full name.
-                    yield replace(found, key=f"{NAME}:{digest(file.name)}", session_id="")
-                    continue
-            yield found
-
-
-def _words(talk: Conversation) -> Iterator[str]:
-    if talk.body is not None:
-        yield talk.body
-    for turn in talk.turns:
-        yield turn.role
-        yield from (block.text for block in turn.blocks if isinstance(block, Text | Thinking))
+        yield from _file(file)
 
 
 def _file(file: File) -> Iterator[Found]:
