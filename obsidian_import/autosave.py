@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from obsidian_import import inert, paths, projects, session_log, spool
+from obsidian_import import inert, paths, projects, properties, session_log, spool
 from obsidian_import.cache import Cache
 from obsidian_import.errors import UserError
+from obsidian_import.files import read_regular
 from obsidian_import.formats import claude_code
 from obsidian_import.landing import Lander, Sure, Wanted
 from obsidian_import.manifest import Change
@@ -267,12 +268,27 @@ class Saver:
 
 
 def owners(world: World) -> dict[str, str]:
-    """Folded folder name → identity of the project that had it first, as the manifest of all machines tells."""
+    """Folded folder name → identity of the project that had it first.
+
+    As the manifest of all machines tells, and the `repository` of logs that /save wrote.
+    """
     found: dict[str, str] = {}
     for run in world.manifest.runs:
         for entry in run.carried_out():
             if entry.project:
                 found.setdefault(entry.project[0].casefold(), entry.project[1])
+    for path in sorted(world.snapshot.notes):
+        folder, _, rest = path.rpartition("/logs/")
+        if not rest or not folder or folder.casefold() in found:
+            continue
+        if world.snapshot.notes[path].facts.get("type") == "log":
+            try:
+                data = read_regular(world.vault / path)
+            except OSError:
+                continue
+            said = properties.read((data or b"").decode("utf-8", "replace")).get("repository")
+            if isinstance(said, str) and (remote := projects.normal_remote(said) or said):
+                found[folder.casefold()] = remote
     return found
 
 
