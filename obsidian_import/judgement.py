@@ -253,8 +253,8 @@ class Judge:
         exact = nfc(text) == written
         capitals = acronym(written)
         common = commonness(name, spoken)
-        if capitals and exact:
-            # `WHO` in capitals is not the word "who".
+        if capitals and exact and name not in EVERYDAY:
+            # `WHO` in capitals is not the word "who"; `TODO` and `API` are everybody's.
             common = min(common, 3.0)
         several = len(words(name)) > 1
         inner = exact and any(c.isupper() or c.isdigit() for c in written[1:])
