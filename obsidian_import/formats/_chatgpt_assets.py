@@ -71,7 +71,8 @@ class Shelf:
         """The picture or upload that a pointer means, with its bytes; or why there are none."""
         file = self._assets.find(pointer)
         if file is None:
-            return Media(name, kind or media_type(name), why=MISSING)
+            only = f"only a link in the export: {line(pointer, 400)}" if pointer.startswith("https://") else MISSING
+            return Media(name, kind or media_type(name), why=only)
         name = name or line(self._assets.named(file), 300) or _base(file)
         if file.size > min(MAX_FILE, self._left):
             return Media(

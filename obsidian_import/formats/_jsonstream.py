@@ -145,7 +145,8 @@ class _Reader:
             if len(self.text) - end < _NEAR and not self.ended and not isinstance(value, str | dict | list):
                 self.more()  # a number may go on
                 continue
-            if isinstance(value, dict | list) and "\\u" in self.text and _SURROGATE.search(self.text, self.at, end):
+            escaped = self.text.find("\\u", self.at, end)
+            if escaped >= 0 and _SURROGATE.search(self.text, escaped, end):
                 value, _ = _DECODE(_ESCAPE.sub(_whole, self.text[self.at : end]))
             self.at = end
             return value
