@@ -19,8 +19,9 @@ from obsidian_import.landing import Lander, Sure, Wanted
 from obsidian_import.manifest import Change
 from obsidian_import.markdown import places, regions
 from obsidian_import.plan import Plan, Row
+from obsidian_import.records import recorded
 from obsidian_import.redact import Redactor, Rules
-from obsidian_import.relinking import recorded, row_of, unlinked
+from obsidian_import.relinking import row_of, unlinked
 from obsidian_import.world import World
 
 MAX_LINE = 8_000  # characters

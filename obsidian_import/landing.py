@@ -18,6 +18,8 @@ from obsidian_import.manifest import Change, NoteState
 from obsidian_import.merge import Merged, merge
 from obsidian_import.model import Link
 from obsidian_import.plan import Action, Clash, Keep, Row, Set, reconcile
+from obsidian_import.records import record
+from obsidian_import.renamed import with_renamed
 from obsidian_import.world import World
 
 if TYPE_CHECKING:  # loaded when there is a note to land
@@ -115,6 +117,8 @@ class Lander:
             why = "not downloaded from the cloud yet, so neither there nor deleted"
             return replace(wanted.row, action="keep", path=path, why=why), None
         links = self.link(wanted.text, path)
+        if isinstance(self.link, Sure):
+            links = with_renamed(world, state, wanted.text, path, links)
         text = splice(wanted.text, [link.edit for link in links]) if links else wanted.text
         data = text.encode("utf-8", "surrogateescape")
         after = digest(data)
@@ -179,24 +183,6 @@ class Lander:
         self.world.keep(path)
         old, actual = texts.text(base), texts.text(self.world.actual(path))
         return None if old is None or actual is None else merge(old, wanted, actual)
-
-
-def record(link: Link) -> dict[str, Any]:
-    """A link as the manifest keeps it: enough to explain it, to take it out and to make it again."""
-    edit = link.edit
-    return {
-        "start": edit.start,
-        "end": edit.end,
-        "old": edit.old,
-        "new": edit.new,
-        "why": edit.why,
-        "target": link.target,
-        "text": link.text,
-        "tier": link.tier,
-        "score": round(link.score, 2),
-        "terms": {name: round(value, 2) for name, value in link.terms.items()},
-        "line": link.line,
-    }
 
 
 def _shown(link: Link, text: str, *, sentences: bool) -> dict[str, Any]:

@@ -7,30 +7,15 @@ anew long after its transcript was deleted. What a person has done to the note i
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable
+from typing import Any
 
 from obsidian_import.edits import unsplice
-from obsidian_import.landing import Lander, Wanted
+from obsidian_import.landing import Lander, Wanted, linker
 from obsidian_import.manifest import Change, NoteState
-from obsidian_import.model import Edit, Link
 from obsidian_import.plan import Plan, Row
 from obsidian_import.properties import read as read_properties
+from obsidian_import.records import recorded
 from obsidian_import.world import World
-
-
-def recorded(state: NoteState) -> list[Link]:
-    """Our links in the text we generated last, as the manifest keeps them."""
-    return [
-        Link(
-            Edit(e["start"], e["end"], e["old"], e["new"], e["why"]),
-            e["target"],
-            e["text"],
-            e["tier"],
-            e["score"],
-            e.get("terms", {}),
-            e["line"],
-        )
-        for e in state.entry.edits
-    ]
 
 
 def unlinked(world: World, state: NoteState) -> str | None:
@@ -120,3 +105,31 @@ def _lost(state: NoteState, path: str | None) -> Row:
         part=state.part,
         why="the text we generated is lost from the sidecar: import the talk again, then relink",
     )
+
+
+def suggestions(world: World) -> list[dict[str, Any]]:
+    """Likely links over all our notes, most useful first: text, target, reason, how many notes, where."""
+    judge = linker(world)
+    pairs: dict[tuple[str, str], dict[str, Any]] = {}
+    for state in world.states():
+        text, path = unlinked(world, state), world.find(state.key, state.part, state.path)
+        if text is None or path is None:
+            continue
+        for miss in judge.find(text, path, suggest=True).misses:
+            if not miss.suggested:
+                continue
+            item = pairs.setdefault(
+                (miss.text.casefold(), miss.target),
+                {
+                    "text": miss.text,
+                    "target": miss.target,
+                    "reason": miss.reason,
+                    "notes": 0,
+                    "score": miss.score,
+                    "in": [],
+                },
+            )
+            item["notes"] += 1
+            item["score"] = max(item["score"], miss.score)
+            item["in"].append(path)
+    return sorted(pairs.values(), key=lambda i: (-i["notes"], -i["score"], i["text"]))

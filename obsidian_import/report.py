@@ -6,7 +6,8 @@ gone through the same redaction as the notes; here it is only escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -49,8 +50,8 @@ mark { background: var(--mark); color: inherit; border-radius: .2rem; padding: 0
 """
 
 
-def page(plan: Plan, *, vault: str, dry_run: bool) -> str:
-    """The whole page. `vault` is the name people know the vault by. Pure."""
+def page(plan: Plan, *, vault: str, dry_run: bool, suggested: Sequence[Mapping[str, Any]] = ()) -> str:
+    """The whole page. `vault` is the name people know the vault by; `suggested` as `suggest --json` gives it. Pure."""
     totals = plan.totals()
     verb = "would do" if dry_run else "did"
     body = [
@@ -70,6 +71,12 @@ def page(plan: Plan, *, vault: str, dry_run: bool) -> str:
             body.append(
                 f'<div class="problem"><span class="{level}">{where}</span>: {escape(problem.what)}{hint}</div>'
             )
+    if suggested:
+        body.append(f"<h2>Links worth a look ({len(suggested):,})</h2>")
+        body.append(
+            '<p class="soft">Likely, not sure: nothing is linked until you say so. A rejected pair never comes back.</p>'
+        )
+        body += [_suggestion(item) for item in suggested[:200]]
     for action in _ORDER:
         rows = [r for r in plan.rows if r.action == action]
         if rows:
@@ -82,6 +89,17 @@ def page(plan: Plan, *, vault: str, dry_run: bool) -> str:
         f"<title>obsidian-import: {escape(vault)}</title>\n<style>{_CSS}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(body)
         + "\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _suggestion(item: Mapping[str, Any]) -> str:
+    words = f"{shlex.quote(str(item['text']))} {shlex.quote(str(item['target']))}"
+    where = f"in {item['notes']} note{'s' if item['notes'] != 1 else ''}"
+    target = escape(str(item["target"]).removesuffix(".md"))
+    return (
+        f'<div class="problem"><mark>{escape(str(item["text"]))}</mark> <span class="to">→ {target}</span>'
+        f'<span class="why">{where} · {escape(str(item["reason"]))}</span>'
+        f'<span class="why"><code>obsidian-import suggest --accept {escape(words)}</code></span></div>'
     )
 
 

@@ -290,3 +290,44 @@ def test_explain_says_why(desk: Desk) -> None:
     (miss,) = [r for r in said["rejected"] if r["target"] == "Meeting.md"]
     assert miss["text"] == "meeting"
     assert miss["reason"]
+
+
+def test_a_renamed_target_keeps_its_link(desk: Desk) -> None:
+    """The note got a better name: our stale link is mended as a plan, also when the talk grows, and again and again."""
+    desk.write("Orchestration layer.md", "# Orchestration layer\n")
+    talk = session(1).you("What is the orchestration layer?").claude("The part that starts the others.")
+    talk.save(desk.sources)
+    path = desk.json("import", desk.sources)["notes"][0]["path"]
+    assert "[[Orchestration layer|orchestration layer]]" in desk.read(path)
+    (desk.vault / "Orchestration layer.md").rename(desk.vault / "Orchestration layers.md")
+    (note,) = desk.json("relink")["notes"]
+    assert note["action"] == "update"
+    assert "called Orchestration layers now" in note["links"][0]["why"]
+    assert "[[Orchestration layers|orchestration layer]]" in desk.read(path)
+    before = desk.tree(times=True, sidecar=True)
+    desk.run("relink")
+    assert desk.tree(times=True, sidecar=True) == before
+    grown(talk).save(desk.sources)
+    desk.run("import", desk.sources)
+    assert "[[Orchestration layers|orchestration layer]]" in desk.read(path)
+    assert "And one more thing" in desk.read(path)
+    (desk.vault / "Orchestration layers.md").unlink()
+    desk.run("relink")
+    assert "[[" not in desk.read(path)
+
+
+def test_suggestions_are_remembered(desk: Desk) -> None:
+    """Inflected words are only suggested; accepted they are linked, rejected they never come back."""
+    desk.write("Zephyr module.md", "# Zephyr module\n")
+    desk.write("Gearbox plan.md", "# Gearbox plan\n")
+    session(1).you("We have three zephyr modules and two gearbox plans.").claude("I see.").save(desk.sources)
+    path = desk.json("import", desk.sources, "--report", desk.sources.parent / "page.html")["notes"][0]["path"]
+    found = {(s["text"], s["target"]) for s in desk.json("suggest")["suggestions"]}
+    assert found == {("zephyr modules", "Zephyr module.md"), ("gearbox plans", "Gearbox plan.md")}
+    assert "suggest --accept &#x27;zephyr modules&#x27;" in (desk.sources.parent / "page.html").read_text(encoding="utf-8")
+    desk.run("suggest", "--accept", "zephyr modules", "Zephyr module.md", "--reject", "gearbox plans", "Gearbox plan.md")
+    assert "[[Zephyr module|zephyr modules]]" in desk.read(path)
+    assert desk.json("suggest")["suggestions"] == []
+    assert "gearbox plans" in desk.read(path)
+    desk.run("undo")
+    assert "[[" not in desk.read(path)

@@ -158,10 +158,12 @@ def import_(
         after = see(vault) if receipt is not None else world
         plan = replace(plan, notices=(*plan.notices, *outlook(after)["lines"]))
     if report is not None:
-        from obsidian_import.report import page  # noqa: PLC0415 (only when asked for)
+        from obsidian_import.relinking import suggestions  # noqa: PLC0415 (only when asked for)
+        from obsidian_import.report import page  # noqa: PLC0415
 
+        likely = suggestions(world if receipt is None else see(vault))
         try:
-            report.write_text(page(plan, vault=vault.name, dry_run=dry_run), encoding="utf-8")
+            report.write_text(page(plan, vault=vault.name, dry_run=dry_run, suggested=likely), encoding="utf-8")
         except OSError as error:
             raise UserError(f"cannot write {report}: {error.strerror}", "the import itself is done") from error
     if as_json:

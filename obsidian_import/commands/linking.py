@@ -17,7 +17,8 @@ from obsidian_import.links import Linker
 from obsidian_import.manifest import Change, NoteState
 from obsidian_import.model import Link, NearMiss
 from obsidian_import.plan import Plan
-from obsidian_import.relinking import chosen, recorded, unlinked
+from obsidian_import.records import recorded
+from obsidian_import.relinking import chosen, suggestions, unlinked
 from obsidian_import.relinking import relink as plan_relink
 from obsidian_import.world import World, see
 
@@ -167,7 +168,7 @@ def suggest(
             plan = plan_relink(world, Lander(world, Sure(world, judge)), notes)
             plan = Plan("suggest", plan.rows, (*changed, *plan.changes), read=plan.read)
             return _end(plan, world, dry_run=dry_run, as_json=as_json)
-    found = _suggestions(world)
+    found = suggestions(world)
     if as_json:
         common.print_json({"vault": str(vault), "suggestions": found})
         return 0
@@ -178,33 +179,6 @@ def suggest(
     if len(found) > common.SHOWN:
         common.say(f"… and {len(found) - common.SHOWN} more (--json)")
     return 0
-
-
-def _suggestions(world: World) -> list[dict[str, Any]]:
-    judge = linker(world)
-    pairs: dict[tuple[str, str], dict[str, Any]] = {}
-    for state in world.states():
-        text, path = unlinked(world, state), world.find(state.key, state.part, state.path)
-        if text is None or path is None:
-            continue
-        for miss in judge.find(text, path, suggest=True).misses:
-            if not miss.suggested:
-                continue
-            item = pairs.setdefault(
-                (miss.text.casefold(), miss.target),
-                {
-                    "text": miss.text,
-                    "target": miss.target,
-                    "reason": miss.reason,
-                    "notes": 0,
-                    "score": miss.score,
-                    "in": [],
-                },
-            )
-            item["notes"] += 1
-            item["score"] = max(item["score"], miss.score)
-            item["in"].append(path)
-    return sorted(pairs.values(), key=lambda i: (-i["notes"], -i["score"], i["text"]))
 
 
 def _decided(
