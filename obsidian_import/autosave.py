@@ -107,6 +107,8 @@ class Saver:
                     self._session(found, reasons)
                 elif isinstance(found, Problem):
                     self.problems.append(found)
+                else:
+                    self.said.append(f"{Path(found.source).stem}: {found.why}, no log")
         except (UserError, OSError, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001 (one session that meets a bug of ours must not cost the others)
@@ -189,9 +191,11 @@ class Saver:
         if rich:
             self.said.append(f"{talk.session_id}: {rich} tells it already, no auto-log")
             return
-        name, folder = projects.folder_of(home, config.projects, self._owners)
-        self._owners.setdefault(folder.casefold(), home.identity)
-        place = f"{folder}/logs" if (world.vault / folder).is_dir() else config.logs
+        name = folder = ""
+        if home.name:
+            name, folder = projects.folder_of(home, config.projects, self._owners)
+            self._owners.setdefault(folder.casefold(), home.identity)
+        place = f"{folder}/logs" if folder and (world.vault / folder).is_dir() else config.logs
         at = f"{place}/{AUTO}"
         redactor = Redactor(self.rules)
         chat = self._chat(talk)
@@ -227,7 +231,8 @@ class Saver:
             project=setting.project,
             redactions=dict(redactor.counts),
         )
-        wanted = Wanted(key=told.key, part=1, text=text, row=row, source="session-log", project=(folder, home.identity))
+        owner = (folder, home.identity) if folder else None
+        wanted = Wanted(key=told.key, part=1, text=text, row=row, source="session-log", project=owner)
         row, change = self.lander.land(wanted, path, state, exists=exists)
         self.rows.append(row)
         if change is not None:

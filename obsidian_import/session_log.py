@@ -170,8 +170,9 @@ def text(told: Facts, setting: Setting, redact: Callable[[str], str], options: i
         "type": "log",
         "status": "imported",
         "source": "claude-code",
-        "project": line(setting.project),
     }
+    if setting.project:
+        head["project"] = line(setting.project)
     if started:
         head["created"] = started.isoformat(timespec="seconds")
     if ended:
@@ -199,7 +200,8 @@ def text(told: Facts, setting: Setting, redact: Callable[[str], str], options: i
             body += ["", f"## {name}", ""]
             body += [f"- {inert.prose(_span(redact(i)), options).text if code else prose(i)}" for i in items]
     links = [f"- Chat: [[{setting.chat.removesuffix('.md')}|the whole talk]]"] if setting.chat else []
-    links += [f"- {prose(name)}" for name in setting.named]
+    told_already = "\n".join(body)  # there the name becomes the link: one a note
+    links += [f"- {line}" for line in map(prose, setting.named) if line not in told_already]
     if links:
         body += ["", "## Links", "", *links]
     return f"{properties.emit(head)}\n" + "\n".join(body) + "\n"
