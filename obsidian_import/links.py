@@ -84,22 +84,25 @@ class Linked:
         return f"Linked({self.links!r})"
 
 
-@dataclass(frozen=True, slots=True)
 class _Part:
-    """One region: where it starts in the note, its text, and the places in it."""
+    """One region: where it starts in the note, its text, and the places in it (found when a name stands in it)."""
 
-    start: int
-    body: str
-    places: markdown.Places
+    def __init__(self, start: int, body: str) -> None:
+        self.start = start
+        self.body = body
+
+    @cached_property
+    def places(self) -> markdown.Places:
+        """Where no link may go. Most messages name no note, and are never parsed."""
+        return markdown.places(self.body)
 
 
-@dataclass(slots=True)
+@dataclass
 class _Page:
     """One note while it is read."""
 
     text: str
     path: str
-    spoken: tuple[str, ...]
     off: frozenset[str]
     own: frozenset[str] = frozenset()
     """Names of this note itself (a chat's or log's own name is nobody's target anyway)."""
@@ -112,6 +115,11 @@ class _Page:
     """Names (by index) that need no second look in this note."""
     missed: set[int] = field(default_factory=set)
     lines: list[int] = field(default_factory=list)
+
+    @cached_property
+    def spoken(self) -> tuple[str, ...]:
+        """The languages of the note: asked for when a word is weighed."""
+        return languages(self.text)
 
     def line(self, offset: int) -> int:
         if not self.lines:
@@ -153,15 +161,15 @@ class Linker:
         if "whole" in said or "*" in off or path.lower().endswith(".excalidraw.md"):
             return Linked()
         bounds = tuple(markdown.regions(text) if regions is None else regions)
-        parts = [_Part(start, text[start:end], markdown.places(text[start:end])) for start, end in bounds]
+        parts = [_Part(start, text[start:end]) for start, end in bounds]
         own: frozenset[str] = frozenset()
         if "import_id" not in said and fold_path(bare(path)) in self.lexicon.index.by_path:
             name = key(stem(path))
             own = frozenset((name, *derived(name), *map(key, said.get("aliases", ()))))
-        page = self._read(_Page(text, path, languages(text), off, own), parts)
+        page = self._read(_Page(text, path, off, own), parts)
 
         def misses() -> list[NearMiss]:
-            again = self._read(_Page(text, path, page.spoken, off, own, misses=[]), parts)
+            again = self._read(_Page(text, path, off, own, misses=[]), parts)
             found = again.misses or []
             if suggest:
                 found += self._suggest(again, parts)
@@ -173,7 +181,7 @@ class Linker:
         for part in parts:
             self._existing(page, part)
         for part in parts:
-            for span in part.places.spans:
+            for span in part.places.spans if "\\[\\[" in part.body else ():
                 if span.kind == "own_wikilink":
                     self._own(page, part, span)
         for part in parts:
@@ -199,8 +207,10 @@ class Linker:
     def _region(self, page: _Page, part: _Part) -> None:
         body = part.body
         hits = self.lexicon.matcher.find(body)
-        spans = part.places.spans
         paths = self._paths(body)
+        if not hits and not paths:
+            return
+        spans = part.places.spans
         if paths:
             # A whole path comes before a name of the same extent.
             hits = sorted([*hits, *paths])
