@@ -36,6 +36,7 @@ def terminal(text: str) -> str:
 _FENCE = re.compile(r"`{3,}(?=[^`\n]*(?:\n|\Z))|~{3,}")
 _PREFIX = re.compile(r"(?P<pre>(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])))*)(?P<pad>[ \t]*)")
 _LIST = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?P<blank>[ \t]+|$)")
 
 
 def fences(text: str) -> list[tuple[int, int]]:
@@ -46,19 +47,19 @@ def fences(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     at = 0
     while (opening := _next_fence(text, at)) is not None:
-        start, pre, mark = opening
+        start, pre, pad, mark = opening
         line_end = text.find("\n", start + len(pre))
         if line_end < 0:
             found.append((start, len(text)))
             break
-        end = _fence_end(text, line_end + 1, mark, pre)
+        end = _fence_end(text, line_end + 1, mark, pre.count(">"), _content(text, start, pre, pad))
         found.append((start, end))
         at = end
     return found
 
 
-def _next_fence(text: str, at: int) -> tuple[int, str, str] | None:
-    """The next opening line from `at` on: where it starts, what stands before the mark, and the mark."""
+def _next_fence(text: str, at: int) -> tuple[int, str, str, str] | None:
+    """The next opening line from `at` on: where it starts, the containers and the blanks before the mark, the mark."""
     ticks = tildes = at - 1
     while True:
         # both kinds are looked for by plain search: most texts have few
@@ -75,7 +76,7 @@ def _next_fence(text: str, at: int) -> tuple[int, str, str] | None:
         if mark is not None and before is not None:
             pre = before["pre"]
             if _indent(before["pad"]) < 4 or _in_list(text, start, pre):
-                return start, pre, mark[0]
+                return start, pre, before["pad"], mark[0]
         line_end = text.find("\n", place)
         if line_end < 0:
             return None
@@ -100,12 +101,38 @@ def _in_list(text: str, at: int, pre: str) -> bool:
     return False
 
 
-def _fence_end(text: str, at: int, mark: str, pre: str) -> int:
-    """The end of the fence whose content starts at `at`: of its closing line, or where its container ends."""
+def _content(text: str, at: int, pre: str, pad: str) -> int:
+    """The column where the content of the list item begins that a fence stands in; 0 where it stands in none."""
+    if pre.strip(" \t>"):
+        wide = _indent(pre + pad) - _indent(pre)
+        return _indent(pre) + (wide if 1 <= wide <= 4 else 1)
+    room = _indent(pad)
+    if not room or pre:
+        return 0
+    lazy = False
+    for line in reversed(text[max(0, at - 2000) : at].split("\n")[-60:-1]):
+        if (item := _ITEM.match(line)) is not None:
+            mark = _indent(line[: item.start("blank")])
+            wide = _indent(item[0]) - mark
+            begin = mark + (wide if 1 <= wide <= 4 and line[item.end("blank") :].strip() else 1)
+            if begin <= room:
+                return begin
+        elif not line.strip():
+            if lazy:
+                return 0
+        elif not line[0].isspace():
+            if line[0] == ">" or _BLOCK.match(line):
+                return 0
+            lazy = True  # such a line still belongs to the item's paragraph if no blank one stands between
+    return 0
+
+
+def _fence_end(text: str, at: int, mark: str, quotes: int, inside: int) -> int:
+    """The end of the fence whose content starts at `at`: of its closing line, or where its container ends.
+
+    `quotes` and `inside`: how many quotes it stands in, and the column of its list item's content.
+    """
     closing = re.compile(rf"[ \t>]*{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$", re.MULTILINE)
-    quotes = pre.count(">")
-    # content of a list item is indented at least to behind its marker; of a plain fence not at all
-    inside = len(pre.expandtabs(4)) if pre.strip(" \t>") else 0
     if not quotes and not inside:
         while (hit := text.find(mark, at)) >= 0:
             start = text.rfind("\n", 0, hit) + 1
@@ -122,7 +149,7 @@ def _fence_end(text: str, at: int, mark: str, pre: str) -> int:
             return max(at - 1, 0)
         if closing.match(line):
             return end
-        if not quotes and inside and line.strip() and _indent(line[: len(line) - len(line.lstrip())]) < min(inside, 2):
+        if not quotes and inside and line.strip() and _indent(line[: len(line) - len(line.lstrip())]) < inside:
             return max(at - 1, 0)
         at = end + 1
     return len(text)
