@@ -123,6 +123,7 @@ class Saver:
         """After the plan was carried out: these transcripts, as they are now, have their log."""
         for file in self._seen:
             self.cache.put(file, self._memo, value=True)
+        spool.tidy()
 
     @property
     def _memo(self) -> str:

@@ -85,6 +85,24 @@ def done(path: str) -> None:
     files.discard(path)
 
 
+def tidy() -> None:
+    """Take away what killed hooks left half written, and marks of sessions long gone."""
+    files.sweep_temps(folder())
+    stamps = os.path.join(data_folder(), "stamps")
+    try:
+        old = [e.path for e in os.scandir(stamps) if e.stat(follow_symlinks=False).st_mtime < _month_ago()]
+    except OSError:
+        return
+    for path in old:
+        files.discard(path)
+
+
+def _month_ago() -> float:
+    import time  # noqa: PLC0415 (the hook does not need it here)
+
+    return time.time() - 30 * 86400
+
+
 # ------------------------------------------------------------------ what the hook does
 
 RECENT = 60.0  # seconds in which a second session start begins no second sweep
