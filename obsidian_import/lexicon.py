@@ -131,11 +131,17 @@ class Lexicon:
                 repr(sorted(self.whole.items())),
             ]
             for name in self.keys:
+                if all(claim.bar for claim in self.names[name]):
+                    continue  # a name that nothing is linked by (our own chats, say) decides nothing
                 parts.append(name)
                 for claim in self.names[name]:
                     parts += claim
             # Names that are not unique change how a link is written.
-            parts += (f"{name}\n{paths}" for name, paths in sorted(self.index.by_name.items()) if len(paths) > 1)
+            parts += (
+                f"{name}\n{paths}"
+                for name, paths in sorted(self.index.by_name.items())
+                if len(paths) > 1 and name in self.names
+            )
             for name in sorted(self.linked):
                 votes = sorted((path, len(notes)) for path, notes in self.linked[name].items())
                 parts.append(f"{name}\n{votes}")
