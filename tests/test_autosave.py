@@ -377,3 +377,19 @@ def test_notes_it_names_are_linked(desk: Desk, projects: Path) -> None:
     log = next(t for p, t in notes(desk).items() if "/auto/" in p)
     assert "> See the [[Kubernetes Runbook]] for this" in log
     assert log.partition("## Links")[2].strip() == "- [[Grafana Dashboard]]"
+
+
+# ------------------------------------------------------------------ `import` without a source
+
+
+def test_import_sweeps_only_where_the_hook_is_installed(desk: Desk, projects: Path) -> None:
+    session().you("One").claude("a").you("Two").claude("b").save(projects)
+    desk.run("import")
+    assert not [p for p in notes(desk) if "/auto/" in p], "who never asked for logs gets none"
+    desk.run("setup", "--no-skills", "--no-claude-md")
+    desk.run("import", "--dry-run")
+    assert not [p for p in notes(desk) if "/auto/" in p]
+    held = desk.json("import")
+    assert [n["source"] for n in held["notes"]] == ["claude-code"]
+    (log,) = [t for p, t in notes(desk).items() if "/auto/" in p]
+    assert "|the whole talk]]" in log

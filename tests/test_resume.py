@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -405,3 +406,76 @@ def test_a_marked_decision_no_longer_holds(text: str) -> None:
         again = decisions.read("a.md", decisions.with_mark(text, one.line, "b#^d-1"))
         assert next(d for d in again if d.line == one.line).superseded
         assert len(again) == len(decisions.read("a.md", text))
+
+
+# ------------------------------------------------------------------ the brief of one session
+
+
+@pytest.fixture
+def running(desk: Desk, here: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A session whose context was compacted: its transcript has everything."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(desk.sources.parent / "claude"))
+    made = (
+        session(7, cwd=str(here))
+        .you("Build the queue")
+        .claude("Decision: we use Postgres for it")
+        .tool("pytest -q", "ok")
+    )
+    made.you(f"My key is {KEY}, do not print it").claude("- [ ] measure the queue").you("Now the docs")
+    return made.save(desk.sources.parent / "claude" / "projects").stem
+
+
+def call(event: object, vault: Path, *, raw: bytes | None = None) -> tuple[int, str]:
+    """The hook's command, with the event on stdin."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "obsidian_import", "resume", "--event", "--vault", str(vault)],
+        input=raw if raw is not None else json.dumps(event).encode(),
+        capture_output=True,
+        timeout=20,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode()
+
+
+def test_a_session_is_given_back_after_a_compaction(desk: Desk, running: str) -> None:
+    code, out = call({"session_id": running, "hook_event_name": "SessionStart", "source": "compact"}, desk.vault)
+    assert code == 0
+    assert out.startswith("Facts of this session")
+    for wanted in (
+        "> - Build the queue",
+        "> - we use Postgres for it",
+        "> - measure the queue",
+        "> - pytest -q",
+        "> - Now the docs",
+    ):
+        assert wanted in out
+    assert KEY not in out
+    assert desk.run("resume", "--session", running).out == out
+    assert desk.json("resume", "--session", running)["brief"] == out
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"garbage", b"{}", b'{"session_id": "../../x"}', b'{"session_id": "00000000-not-there"}']
+)
+def test_an_event_that_says_nothing_gives_nothing(raw: bytes, desk: Desk, running: str) -> None:
+    assert call(None, desk.vault, raw=raw) == (0, "")
+
+
+def test_without_a_vault_the_hook_is_silent(tmp_path: Path, running: str) -> None:
+    assert call({"session_id": running}, tmp_path / "no vault") == (0, "")
+
+
+def test_a_session_that_is_not_there(desk: Desk, here: Path) -> None:
+    assert "no transcript" in desk.run("resume", "--session", "00000000-0000-4000-8000-000000000000", code=1).err
+
+
+def test_a_long_session_stays_within_its_size(desk: Desk, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(desk.sources.parent / "claude"))
+    made = session(8, cwd=str(here))
+    for n in range(60):
+        made.you(f"{n} " + "word " * 500).claude(f"Decision: number {n} " + "d" * 300).tool(
+            f"run {n} " + "c" * 300, "ok"
+        )
+    path = made.save(desk.sources.parent / "claude" / "projects")
+    out = desk.run("resume", "--session", path.stem).out
+    assert 5000 < len(out) <= resume.TEXT

@@ -171,7 +171,18 @@ def import_(
     else:
         common.show_plan(plan, dry_run=dry_run)
         _closing(plan, receipt, vault, dry_run=dry_run)
+    if not sources and not dry_run:
+        _logs_too(vault)
     return common.finish(plan, receipt)
+
+
+def _logs_too(vault: Path) -> None:
+    """Logs of sessions whose end no hook saw, where a person has installed our hook: others never asked for logs."""
+    from obsidian_import.commands.sessions import autosave  # noqa: PLC0415 (rarely needed)
+    from obsidian_import.wiring import hook_installed  # noqa: PLC0415
+
+    if hook_installed() and autosave.callback is not None:
+        autosave.callback(no_sweep=False, quiet=True, dry_run=False, vault_named=str(vault), as_json=False)
 
 
 @contextmanager
