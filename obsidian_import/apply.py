@@ -18,7 +18,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
+from typing import IO
 
+import orjson
 from filelock import FileLock, Timeout
 
 from obsidian_import import __version__, files
@@ -162,10 +164,11 @@ def apply(plan: Plan, texts: Texts, vault: Path, step: Callable[[], object] = la
 
     applied: list[Entry] = []
     failed: dict[int, str] = {}
+    left: list[str] = []
     stopped = ""
     try:
         for start in range(0, len(entries), BATCH):
-            work = _Batch(texts, ground, machine, applied, failed, step)
+            work = _Batch(texts, ground, machine, applied, failed, left, step)
             work.run(entries[start : start + BATCH])
     except OSError as error:
         stopped = _say(error)
@@ -173,7 +176,9 @@ def apply(plan: Plan, texts: Texts, vault: Path, step: Callable[[], object] = la
     if failed or stopped:
         _remove_empty(vault, reversed(run.folders))
     try:
-        journal.append([done_record(run_id, [e.n for e in applied], failed, _now().isoformat())])
+        # A file of ours that could not be taken away leaves the run open: the next command settles it.
+        if not left and not any(os.path.lexists(a) for a in _asides(vault, entries)):
+            journal.append([done_record(run_id, [e.n for e in applied], failed, _now().isoformat())])
     except OSError as error:  # the disk is full: the next command settles the run by looking at it
         stopped = stopped or _say(error)
     return Receipt(run_id, tuple(applied), failed, stopped)
@@ -199,6 +204,7 @@ class _Batch:
     machine: str
     applied: list[Entry]
     failed: dict[int, str]
+    left: list[str]
     step: Callable[[], object]
 
     def run(self, entries: tuple[Entry, ...]) -> None:
@@ -213,15 +219,16 @@ class _Batch:
             for entry in entries:
                 if entry.n not in self.failed:
                     with self._left(entry):
-                        folders.update(_one(entry, temps.pop(entry.n, None), self.ground))
+                        if entry.moved and self.failed and not entry.moved.get("back"):
+                            raise Changed("a note could not be written, so all originals stay")
+                        folders.update(_one(entry, temps.get(entry.n), self.ground))
                         self.applied.append(entry)
                 self.step()
             for folder in folders:
                 if folder.is_dir():
                     files.sync_dir(folder)
         finally:
-            for temp in temps.values():
-                files.discard(temp)
+            self.left.extend(temp for temp in temps.values() if not files.discard(temp))
 
     def _prepare(self, entry: Entry, temps: dict[int, str]) -> None:
         if entry.moved or entry.after is None or entry.after == entry.before:
@@ -252,18 +259,14 @@ def _one(entry: Entry, temp: str | None, ground: Ground) -> list[Path]:
     if entry.before == entry.after:  # only the manifest learns something
         return []
     target = ground.path(entry.path)
-    try:
-        if entry.after is None:
-            _remove(target, entry)
-        elif temp is not None:
-            if entry.before is None:
-                _create(temp, target)
-            else:
-                _expect(target, entry.before)
-                _put(temp, target, entry)
-    finally:
-        if temp is not None:
-            files.discard(temp)
+    if entry.after is None:
+        _remove(target, entry)
+    elif temp is not None:
+        if entry.before is None:
+            _create(temp, target)
+        else:
+            _expect(target, entry.before)
+            _put(temp, target, entry)
     return [target.parent]
 
 
@@ -286,6 +289,10 @@ def _create(temp: str, target: Path) -> None:
         if target.exists() or target.is_symlink():
             raise Changed(f"{target.name} appeared while we worked; it stays as it is") from None
         files.replace(temp, target)
+
+
+def _asides(vault: Path, entries: Iterable[Entry]) -> Iterator[Path]:
+    return (aside_of(vault.joinpath(e.path), e) for e in entries if e.path and e.before and e.before != e.after)
 
 
 def aside_of(target: Path, entry: Entry) -> Path:
@@ -332,7 +339,7 @@ def _settle_aside(aside: Path, target: Path, entry: Entry) -> bool:
         data = None
     known = (entry.before, entry.after)
     if data is not None and digest(data) in known:
-        os.unlink(aside)
+        files.discard(aside)  # where even that fails, the run stays open and the next command does it
         return digest(data) == entry.before
     if not os.path.lexists(aside):
         return True
@@ -445,21 +452,39 @@ class Journal:
         return load_manifest(self.vault)
 
     def append(self, records: Iterable[Mapping[str, object]]) -> None:
-        """Write the records and wait for the disk. A torn line of an earlier crash is ended first."""
+        """Write the records and wait for the disk. The torn line of an earlier crash is taken away first."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
         fd = os.open(self.path, flags, 0o644)
         with open(fd, "r+b", buffering=0) as stream:
             data = b"".join(encode(r) for r in records)
-            if stream.seek(0, os.SEEK_END):
-                stream.seek(-1, os.SEEK_END)
-                if stream.read(1) != b"\n":
-                    data = b"\n" + data
+            if not _whole_lines(stream):
+                data = b"\n" + data
             view = memoryview(data)
             while view:
                 view = view[stream.write(view) or 0 :]
             os.fsync(stream.fileno())
         files.sync_dir(self.path.parent)
+
+
+def _whole_lines(stream: IO[bytes]) -> bool:
+    """Cut off a last line that was torn; False where it is a record that only lacks its line end."""
+    size = end = stream.seek(0, os.SEEK_END)
+    tail = b""
+    while end and b"\n" not in tail:
+        start = max(0, end - 65536)
+        stream.seek(start)
+        tail = stream.read(end - start) + tail
+        end = start
+    torn = tail.rpartition(b"\n")[2]
+    if not torn:
+        return True
+    try:
+        orjson.loads(torn)
+    except ValueError:
+        stream.truncate(size - len(torn))
+        return True
+    return False
 
 
 def _prepare_sidecar(vault: Path) -> None:

@@ -157,12 +157,15 @@ def exchange(one: PathLike[str] | str, other: PathLike[str] | str) -> bool:
     raise OSError(number, os.strerror(number), os.fspath(other))
 
 
-def discard(temp: PathLike[str] | str) -> None:
-    """Remove a temporary file if it is still there."""
+def discard(temp: PathLike[str] | str) -> bool:
+    """Remove a temporary file if it is still there; whether it is gone."""
     try:
         os.unlink(temp)
+    except FileNotFoundError:
+        return True
     except OSError:
-        pass
+        return False
+    return True
 
 
 def write_atomic(target: PathLike[str] | str, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:

@@ -67,7 +67,10 @@ def machine_id(data: Path) -> str:
     if known and (name := known.decode("ascii", "ignore").strip()):
         return name
     name = secrets.token_hex(4)
-    write_atomic(path, f"{name}\n".encode())
+    try:
+        write_atomic(path, f"{name}\n".encode())
+    except OSError as error:
+        raise UserError(f"cannot write to {data}: {error.strerror or error}", "nothing was changed") from error
     return name
 
 

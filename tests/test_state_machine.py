@@ -511,8 +511,8 @@ def case(machine: type[Living], examples: int, name: str) -> Any:
     return made
 
 
-TestLivingOne = case(Living, 110, "LivingOne")
-TestLivingTwo = case(Living, 110, "LivingTwo")
+TestLivingOne = case(Living, 90, "LivingOne")
+TestLivingTwo = case(Living, 90, "LivingTwo")
 TestTwoVaultsOne = case(TwoVaults, 60, "TwoVaultsOne")
 TestTwoVaultsTwo = case(TwoVaults, 60, "TwoVaultsTwo")
 if SOAK:
