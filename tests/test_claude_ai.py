@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obsidian_import.formats import claude_ai, formats
+from obsidian_import.formats import _exports, _jsonstream, claude_ai, formats
 from obsidian_import.model import Aside, Conversation, Found, Media, Problem, Skip, Text, Turn
 from tests import format_cases, web_cases
 from tests.format_cases import MemoryFile, NoMemo
@@ -116,7 +117,7 @@ def test_of_two_copies_the_newest_is_read_and_said_once_whatever_the_order() -> 
         sizes = {one.session_id: len(one.turns) for one in found if isinstance(one, Conversation)}
         assert sizes == {"a": 1, "c": 2, "d": 2}
         assert len([one for one in found if isinstance(one, Conversation)]) == 3
-        assert [one.why[:7] for one in found if isinstance(one, Skip)] == ["2 talks"]
+        assert [one.why[:7] for one in found if isinstance(one, Skip)] == ["2 entri"]
 
 
 def test_files_without_a_talk_in_common_stay_apart() -> None:
@@ -306,3 +307,38 @@ def test_one_broken_talk_costs_only_itself() -> None:
     found = _read(f"[{', '.join(good)}]".encode())
     assert len([one for one in found if isinstance(one, Conversation)]) == 199
     assert len([one for one in found if isinstance(one, Problem)]) == 1
+
+
+# ------------------------------------------------------------------ made to be in the way
+
+
+def test_a_table_in_a_text_is_no_attack_and_a_wall_of_structure_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_jsonstream, "_DENSE_FROM", 10_000)
+    monkeypatch.setattr(_jsonstream, "CHUNK", 4096)
+    table = json.dumps([_chat("c", "1,2,3,4,5,\n" * 10_000)]).encode()
+    assert len(_talks(table)) == 1
+    wall = b'[{"uuid":"x","chat_messages":[' + b"[]," * 40_000 + b"{}]}]"
+    assert [type(one) for one in _read(wall)] == [Problem, Problem]
+
+
+def test_a_list_of_other_things_is_said_in_few_words() -> None:
+    found = _read(b"[" + b"1," * 100_000 + json.dumps(_chat("c", "hi")).encode() + b"]")
+    assert 1 < len(found) < 60
+    assert all(isinstance(one, Problem) for one in found)
+
+
+def test_a_talk_of_more_messages_than_anybody_has_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_exports, "MAX_MESSAGES", 5)
+    found = _read(json.dumps([_chat("a", *"123456"), _chat("b", *"12345")]).encode())
+    assert [type(one) for one in found] == [Problem, Conversation]
+
+
+@given(st.lists(st.integers(0, 30), max_size=5), st.integers(1, 40))
+def test_the_stream_gives_the_same_whatever_is_read_at_once(sizes: list[int], chunk: int) -> None:
+    values = [{"chat_messages": ['é😀\\"}{][,' * size], "n": [1.5, -size, None, True]} for size in sizes]
+    raw = b"\xef\xbb\xbf" + json.dumps({"v": 12.25, "conversations": values}, ensure_ascii=False).encode()
+    before, _jsonstream.CHUNK = _jsonstream.CHUNK, chunk  # type: ignore[misc]
+    try:
+        assert list(_jsonstream.Stream(io.BytesIO(raw), lambda one: "chat_messages" in one)) == values
+    finally:
+        _jsonstream.CHUNK = before  # type: ignore[misc]

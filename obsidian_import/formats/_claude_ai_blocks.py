@@ -101,9 +101,11 @@ class Maker:
             if words.strip():
                 yield Text(words.strip("\n"))
             return
-        at = 0
+        at = fences = counted = 0
         for number, found in enumerate(_ANT.finditer(words)):
-            if len(_FENCE.findall(words, 0, found.start())) % 2:
+            fences += len(_FENCE.findall(words, counted, found.start()))
+            counted = found.start()
+            if fences % 2:
                 continue  # an example in a code block
             if words[at : found.start()].strip():
                 yield Text(words[at : found.start()].strip("\n"))

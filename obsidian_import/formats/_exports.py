@@ -19,6 +19,8 @@ from obsidian_import.formats._jsonstream import Broken, Record, Stream
 from obsidian_import.model import File, Group, Memo, Problem, Skip
 
 MAX_DAMAGES: Final = 50
+MAX_MESSAGES: Final = 200_000
+"""Of one talk: more was made to be in the way, not said."""
 _AGAIN: Final = "Download the export again; what could be read was read."
 
 
@@ -82,6 +84,11 @@ def records(file: File, accept: Callable[[Record], bool]) -> Iterator[tuple[int,
             _AGAIN,
             fatal=not damages.read,
         )
+
+
+def too_many(file: File, title: str, count: int) -> Problem:
+    """A talk that is none."""
+    return Problem(file.where, f"a talk of {count:,} messages left out (“{line(title, 80)}”): no person had it")
 
 
 def index(
@@ -171,7 +178,7 @@ def _said(group: Group, number: int, lost: dict[int, int]) -> Iterator[Skip]:
     if not lost:
         return
     others = sorted({group.files[other].where for other in lost.values() if other != number})
-    count = f"{len(lost):,} talk{'s' if len(lost) > 1 else ''}"
+    count = f"{len(lost):,} {'entries' if len(lost) > 1 else 'entry'}"
     place = f"also in {', '.join(others[:3])}{' …' if len(others) > 3 else ''}" if others else "in it more than once"
     yield Skip(group.files[number].where, f"{count} {place}: the newest copy counts")
 

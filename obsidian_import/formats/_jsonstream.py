@@ -20,20 +20,24 @@ Record = dict[str, Any]
 
 CHUNK: Final = 1 << 20
 """Bytes read at once."""
-LIMIT: Final = 256 << 20
-"""Bytes of memory that the text of one object may take."""
+LIMIT: Final = 128 << 20
+"""Bytes of memory that the text of one object may take before more is read (it is doubled each time)."""
 WRAPPERS: Final = frozenset({"conversations", "chats", "data", "items"})
 """Keys of a top-level object under which exports keep their list."""
 
-_DENSE_FROM: Final = 16 << 20
+_DENSE_FROM: Final = 4 << 20
 _DENSE_SHARE: Final = 6
-_TRIES: Final = 10_000
-"""Starts of objects that are tried inside one broken piece."""
+_TRIES: Final = 100_000
+"""Starts of objects that may lead nowhere inside one broken piece."""
+_TRIM: Final = 1 << 14
+_OTHERS: Final = 1000
+"""Members of a list that are no objects: after so many, what follows is no export."""
 _NEAR: Final = 64
 """An error this near to the end of what was read may only mean that more must be read."""
 
 _SPACE: Final = re.compile(r"[\s\ufeff\0]*")
 _BETWEEN: Final = re.compile(r"[\s,\ufeff\0]*")
+_STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)', re.DOTALL)
 _KEY: Final = re.compile(r'"((?:[^"\\]|\\.){0,200})"\s*:\s*')
 _START: Final = re.compile(r'\{\s*"')
 _LABEL: Final = re.compile(r'"(?:name|title)"\s*:\s*"((?:[^"\\]|\\.){1,200})"')
@@ -87,7 +91,7 @@ class _Reader:
         if self.ended:
             return False
         kept = self.text[self.at :]
-        raw = self._stream.read(max(CHUNK, min(len(kept), 16 * CHUNK)))
+        raw = self._stream.read(max(CHUNK, len(kept)))
         if not raw:
             self.ended = True
         data = self._rest + raw
@@ -113,6 +117,17 @@ class _Reader:
                 return self.text[self.at]
             if not self.more():
                 return ""
+
+    def drain(self) -> None:
+        """Pass over the rest of the file."""
+        self.at = len(self.text)
+        while self.more():
+            self.at = len(self.text)
+
+    def trim(self) -> None:
+        """Let go of what is passed: the decoder's errors count the lines before them."""
+        if self.at > _TRIM:
+            self.text, self.at = self.text[self.at :], 0
 
     def key(self) -> str | None:
         """The key of an object's next member, passed over with its colon; None where there is none."""
@@ -155,8 +170,13 @@ class _Reader:
         if sys.getsizeof(self.text) - self.at > LIMIT:
             raise _DamageError(f"more than {LIMIT >> 20} MB in one piece", len(self.text))
         size = len(self.text) - self.at
-        if size > _DENSE_FROM and sum(self.text.count(c, self.at) for c in ",[{") > size // _DENSE_SHARE:
+        if size > _DENSE_FROM and self._dense(self.at, size) and self._dense(self.at, size, exact=True):
             raise _DamageError("more values than any conversation has", len(self.text))
+
+    def _dense(self, start: int, size: int, *, exact: bool = False) -> bool:
+        """Whether it is nearly all structure, as of values made to fill the memory; a table in a text is not (`exact`)."""
+        text = _STRING.sub("", self.text[start:]) if exact else self.text
+        return sum(text.count(c, 0 if exact else start) for c in ",[{") > size // _DENSE_SHARE
 
 
 def _whole(found: re.Match[str]) -> str:
@@ -190,6 +210,7 @@ class Stream:
 
     def _list(self, reader: _Reader, *, loose: bool = False) -> Iterator[Record | Broken]:
         """The members of a list behind its opening bracket; `loose`: where there may be no list at all."""
+        others = 0
         while True:
             char = reader.peek(_BETWEEN)
             if char == "]":
@@ -205,7 +226,15 @@ class Stream:
                 yield from self._resync(reader, damage)
                 loose = loose or reader.ended  # one break is said once
                 continue
-            yield value if isinstance(value, dict) else Broken(f"no conversation but {_kind(value)}")
+            if isinstance(value, dict):
+                yield value
+                continue
+            others += 1
+            yield Broken(f"no conversation but {_kind(value)}")
+            if others > _OTHERS:
+                yield Broken("a list of other things: the rest of the file was not read")
+                reader.drain()
+                return
 
     def _object(self, reader: _Reader) -> Iterator[Record | Broken]:
         """A top-level object: member by member, so that a wrapper around a list is not held as a whole."""
@@ -255,20 +284,20 @@ class Stream:
                     return
                 continue
             reader.at = found.start()
-            tries += 1
+            reader.trim()
             try:
                 value = reader.value()
             except _DamageError as again:
                 at = min(max(again.at, reader.at + 1), len(reader.text))
                 cost += at - reader.at if again.what != "cut off" else len(reader.text) - reader.at
                 reader.at = at
+                tries += 1
                 continue
             if isinstance(value, dict) and self.accept(value):
                 yield value
                 return
-        while reader.more():
-            reader.at = len(reader.text)
-        reader.at = len(reader.text)
+        yield Broken("too much is broken here: the rest of the file was not read")
+        reader.drain()
 
 
 def _kind(value: object) -> str:

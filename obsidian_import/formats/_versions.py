@@ -6,7 +6,7 @@ step stays visible as the tool call it was. A change that does not fit is said a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -62,7 +62,6 @@ class Version:
     """Stands among a turn's blocks until the path is read to its end and the last version of each is known."""
 
     key: str
-    document: Document
     shown: tuple[Block, ...]
     """The command itself, as a tool call."""
     whole: bool
@@ -97,7 +96,7 @@ class Versions:
         self.documents[key] = document
         title = f"{verb} {document.name}".strip()
         shown = ToolCall(call, tool, document.text, title, document.language or _TYPES.get(document.media_type, ""))
-        return Version(key, document, (shown,), whole=True)
+        return Version(key, (shown,), whole=True)
 
     def change(self, key: str, old: str, new: str, call: str, tool: str) -> Version | tuple[Block, ...]:
         """One place of the text. Where it does not fit, only the call is shown, and that it could not be replayed."""
@@ -114,15 +113,17 @@ class Versions:
     def replaced(self, key: str, text: str, shown: ToolCall) -> Version:
         """A known document with another text."""
         self.documents[key] = replace(self.documents[key], text=text)
-        return Version(key, self.documents[key], (shown,), whole=False)
+        return Version(key, (shown,), whole=False)
 
 
 NOT_REPLAYED: Final = "This change does not fit the text as the export has it: the document is shown without it."
 
 
-def settle(drafts: Iterable[Sequence[Block | Version]]) -> list[tuple[Block, ...]]:
-    """The turns of one path with each document at its last version, and the earlier commands as what they were."""
-    drafts = list(drafts)
+def settle(drafts: Sequence[Sequence[Block | Version]], versions: Versions) -> list[tuple[Block, ...]]:
+    """The turns of one path with each document at its last version, and the earlier commands as what they were.
+
+    `versions` are the documents as they stand at the end of the path.
+    """
     last: dict[str, Version] = {}
     for draft in drafts:
         for one in draft:
@@ -136,7 +137,8 @@ def settle(drafts: Iterable[Sequence[Block | Version]]) -> list[tuple[Block, ...
                 blocks.append(one)
             elif last[one.key] is one:
                 blocks += () if one.whole else one.shown
-                blocks.append(Media(one.document.file_name, one.document.kind, text=one.document.text))
+                document = versions.documents[one.key]
+                blocks.append(Media(document.file_name, document.kind, text=document.text))
             else:
                 blocks += one.shown
         out.append(tuple(blocks))

@@ -96,11 +96,13 @@ def read(group: Group) -> Iterator[Found]:
 # ------------------------------------------------------------------ one talk
 
 
-def _talk(talk: dict[str, Any], file: File, shelf: Shelf) -> Conversation | Skip:
-    turns, asides = _turns(talk, shelf)
+def _talk(talk: dict[str, Any], file: File, shelf: Shelf) -> Conversation | Skip | Problem:
     own = _id(talk)
     key = f"{NAME}:{own}"
     title = line(talk.get("title"), 10_000)
+    if (count := len(record(talk.get("mapping")))) > _exports.MAX_MESSAGES:
+        return _exports.too_many(file, title, count)
+    turns, asides = _turns(talk, shelf)
     if not turns and not asides:
         return Skip(file.where, "a talk in which nothing was said", key=key, title=title)
     times = [turn.at for turn in turns if turn.at]
@@ -165,7 +167,7 @@ def _turns(talk: dict[str, Any], shelf: Shelf) -> tuple[tuple[Turn, ...], tuple[
                 place[node] = len(drafts) - 1
             if node in forks:
                 kept[node] = maker.versions.copy()
-        settled = settle(drafts)
+        settled = settle(drafts, maker.versions)
         made.append(
             tuple(Turn(ids[node], role, blocks, at[node]) for (node, role), blocks in zip(heads, settled, strict=True))
         )

@@ -123,12 +123,14 @@ def read(group: Group) -> Iterator[Found]:
 # ------------------------------------------------------------------ one talk
 
 
-def _chat(chat: dict[str, Any], file: File, names: dict[str, Any]) -> Conversation | Skip:
-    messages = _distinct([one for one in items(chat.get("chat_messages")) if isinstance(one, dict)])
-    turns, asides = _turns(chat, messages)
+def _chat(chat: dict[str, Any], file: File, names: dict[str, Any]) -> Conversation | Skip | Problem:
     own = _id(chat)
     key = f"{NAME}:{own}"
     title = _title(chat)
+    given = [one for one in items(chat.get("chat_messages")) if one and isinstance(one, dict)]
+    if len(given) > _exports.MAX_MESSAGES:
+        return _exports.too_many(file, title, len(given))
+    turns, asides = _turns(chat, _distinct(given))
     if not turns and not asides:
         return Skip(file.where, "a talk in which nothing was said", key=key, title=title)
     times = [turn.at for turn in turns if turn.at]
@@ -196,7 +198,7 @@ def _turns(
             if node in forks:
                 kept[node] = maker.versions.copy()
         turns = []
-        for node, blocks in zip(part.nodes, settle(drafts), strict=True):
+        for node, blocks in zip(part.nodes, settle(drafts, maker.versions), strict=True):
             who, speaker = role(messages[node][1])
             turns.append(Turn(messages[node][0], who, blocks, at[node], speaker))
         made.append(tuple(turns))
