@@ -50,7 +50,7 @@ def transcript(path: Path, megabytes: float) -> None:
                 "type": kind,
                 "uuid": f"{number:08x}-0000-4000-8000-000000000000",
                 "parentUuid": f"{number - 1:08x}-0000-4000-8000-000000000000" if number else None,
-                "timestamp": f"2026-03-01T{10 + number // 36000 % 10:02d}:{number // 600 % 60:02d}:{number // 10 % 60:02d}.000Z",
+                "timestamp": f"2026-03-{1 + number // 86400:02d}T{number // 3600 % 24:02d}:{number // 60 % 60:02d}:{number % 60:02d}.000Z",
                 "message": {"role": kind, "content": content, **({"id": f"m{number}"} if kind == "assistant" else {})},
                 **common,
             }
@@ -90,7 +90,8 @@ def main() -> None:
         for size in sizes:
             row(work, size)
     finally:
-        shutil.rmtree(work)
+        time.sleep(1)  # the last worker may still be at it
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def row(work: Path, size: float) -> None:

@@ -10,9 +10,11 @@ from pathlib import Path
 import click
 
 from obsidian_import import checkpoint, decisions, inert, paths, projects, properties, spool
+from obsidian_import import config as configuration
 from obsidian_import import resume as picturing
 from obsidian_import.cache import Cache, cache_path
 from obsidian_import.commands import common
+from obsidian_import.config import Config
 from obsidian_import.decisions import Decision
 from obsidian_import.errors import EXIT_DONE, UserError
 from obsidian_import.files import digest, read_regular
@@ -48,7 +50,7 @@ def resume(*, project: str | None, session: str | None, event: bool, vault_named
         return _of_event(vault_named)
     vault = common.vault_of(vault_named)
     if session:
-        text = _brief(see(vault), session)
+        text = _brief(configuration.load(vault), session)
         if not text:
             raise UserError(f"no transcript of session {session}", f"it should lie below {config_dir() / 'projects'}")
         if as_json:
@@ -79,7 +81,7 @@ def _of_event(vault_named: str | None) -> int:
     """The hook after a compaction. Whatever goes wrong, nothing is printed and the session goes on."""
     try:
         told = spool.essence(spool.read_event(0))
-        text = _brief(see(common.vault_of(vault_named)), told.get("session_id", ""))
+        text = _brief(configuration.load(common.vault_of(vault_named)), told.get("session_id", ""))
     except Exception:  # noqa: BLE001 (a person's session must not begin with an error of ours)
         return EXIT_DONE
     if text:
@@ -87,7 +89,7 @@ def _of_event(vault_named: str | None) -> int:
     return EXIT_DONE
 
 
-def _brief(world: World, session_id: str) -> str:
+def _brief(config: Config, session_id: str) -> str:
     path = checkpoint.transcript(config_dir() / "projects", session_id)
     if path is None:
         return ""
@@ -96,7 +98,7 @@ def _brief(world: World, session_id: str) -> str:
         talk = checkpoint.talk(path, cache)
     finally:
         cache.close()
-    return checkpoint.brief(talk, Speaker(Redactor(rules(world.config)).redact)) if talk else ""
+    return checkpoint.brief(talk, Speaker(Redactor(rules(config)).redact)) if talk else ""
 
 
 # ------------------------------------------------------------------ git
