@@ -50,7 +50,7 @@ def setup(wish: Wish) -> Wiring:
     record = Record.load()
     wiring = Wiring()
     wiring.pieces.append(_user_config(wish.vault))
-    wiring.pieces.append(_vault_config(wish.vault))
+    wiring.pieces.append(_vault_config(wish, wiring))
     if wish.hook:
         _hooks(wish, wiring)
     names = _skills(wish, wiring, record)
@@ -84,18 +84,30 @@ def _user_config(vault: Path) -> Piece:
     return Piece(path, before, f"{text}{gap}{line}{newline}".encode(), what)
 
 
-def _vault_config(vault: Path) -> Piece:
+def _vault_config(wish: Wish, wiring: Wiring) -> Piece:
+    vault = wish.vault
     path = vault / config.SIDECAR / "config.yaml"
     before = bytes_of(path)
     what = "how this vault wants its chats (every key with its default)"
+    # CLAUDE.md is a note to Obsidian: left alone, each "Claude" in a chat would become a link to it.
+    named = wish.claude_md and not any(
+        p.stem.casefold() == "claude" and p.name != "CLAUDE.md" for p in vault.glob("*.md")
+    )
     if before is not None:
+        held = config.load(vault).links.ignore
+        if named and "claude" not in {i.strip().casefold() for i in held}:
+            wiring.notices.append(
+                "CLAUDE.md is a note too: `obsidian-import unlink CLAUDE` keeps the word Claude from becoming a link to it"
+            )
         return Piece(path, before, before, what, vault=vault)
     zone, why = machine_zone(), ""
     if zone != "UTC" and any((vault / config.SIDECAR / "manifest").glob("*.jsonl")):
         why = f"the notes that are here were written in UTC, so it stays UTC (this machine: {zone})"
         zone = "UTC"
-    after = config.DEFAULT_YAML.format(timezone=zone).encode()
-    return Piece(path, before, after, what, why, vault=vault)
+    after = config.DEFAULT_YAML.format(timezone=zone)
+    if named:
+        after = after.replace("  ignore: []      ", "  ignore: [CLAUDE]", 1)
+    return Piece(path, before, after.encode(), what, why, vault=vault)
 
 
 def machine_zone() -> str:

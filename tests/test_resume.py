@@ -311,6 +311,13 @@ def test_decide_goes_to_the_log_of_this_session(desk: Desk, here: Path, monkeypa
     )
 
 
+def test_check_is_clean_after_decisions(desk: Desk, here: Path) -> None:
+    one = desk.json("decide", "Use Postgres, see https://x.test/a_b and `code`")
+    desk.json("decide", "Use Redis: it is **faster**", "--supersedes", one["id"])
+    held = desk.json("check")
+    assert held["findings"] == []
+
+
 def test_decide_says_what_is_wrong(desk: Desk, here: Path) -> None:
     assert "no decision d-9999" in desk.run("decide", "x", "--supersedes", "d-9999", code=1).err
     assert "needs words" in desk.run("decide", " - ", code=1).err

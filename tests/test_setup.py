@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from obsidian_import import config, files, handlers, jsontext, wired, wiring
 from obsidian_import.errors import UserError
-from tests.vaults import Desk, tree
+from tests.vaults import Desk, session, tree
 
 CALLER = handlers.Caller("/opt/py/bin/python3", "/opt/py/hooks/session_autosave.py", "/home/me/My Vault")
 THEIRS: dict[str, Any] = {"type": "command", "command": "echo theirs", "timeout": 3}
@@ -266,6 +266,21 @@ def test_a_vault_with_notes_in_utc_stays_in_utc(desk: Desk, claude: Path, sample
     held = desk.json("setup")
     assert config.load(desk.vault).timezone == "UTC"
     assert any("stays UTC" in f["why"] for f in held["files"])
+
+
+def test_the_word_claude_does_not_become_a_link_to_the_instructions(desk: Desk, claude: Path) -> None:
+    """CLAUDE.md is a note to Obsidian, and every chat says Claude."""
+    desk.run("setup")
+    assert config.load(desk.vault) == config.Config(timezone="Europe/Berlin", links=config.Links(ignore=("CLAUDE",)))
+    source = session().you("Ask Claude about CLAUDE.md").claude("I am Claude. See CLAUDE for more.").save(desk.sources)
+    assert desk.json("import", source)["notes"][0]["links"] == []
+
+
+def test_where_a_configuration_stands_already_it_is_said(desk: Desk, claude: Path) -> None:
+    (desk.vault / ".obsidian-import").mkdir()
+    (desk.vault / ".obsidian-import" / "config.yaml").write_text("detail: talk\n")
+    assert "unlink CLAUDE" in desk.run("setup").out
+    assert (desk.vault / ".obsidian-import" / "config.yaml").read_text() == "detail: talk\n"
 
 
 # ------------------------------------------------------------------ what cannot be
