@@ -7,6 +7,7 @@ child start fast.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import platform
@@ -43,6 +44,25 @@ COMMANDS = {
 """Command → (module of `commands/`, help in a line)."""
 
 
+_WORLD = frozenset(
+    getattr(errno, name, -1)
+    for name in (
+        "ENOSPC",
+        "EDQUOT",
+        "EROFS",
+        "EIO",
+        "EACCES",
+        "EPERM",
+        "EMFILE",
+        "ENFILE",
+        "ESTALE",
+        "ETIMEDOUT",
+        "ENOMEM",
+    )
+)
+"""The machine's troubles, wherever we meet them: no bugs of ours."""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
@@ -77,6 +97,9 @@ def cli() -> None:
 
 def main(argv: list[str] | None = None) -> NoReturn:
     """The one edge: expected trouble in two lines, a bug with a log to send, never a bare traceback."""
+    # A stream that was closed before we began is None: nobody listens, and the work is done all the same.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -95,14 +118,31 @@ def main(argv: list[str] | None = None) -> NoReturn:
         complain("interrupted", "notes are whole, old or new; the next command settles the rest")
         sys.exit(130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _hush()
         sys.exit(EXIT_DONE)
+    except OSError as error:
+        if error.errno not in _WORLD:
+            _bug(error)
+        if error.filename is None:
+            _hush()  # most likely what we print to; it must not fail once more at the end
+        what = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+        complain(f"error: {what}", "notes are whole, old or new; mend that and run the command again")
+        sys.exit(EXIT_CANNOT)
     except Exception as error:  # noqa: BLE001 (the edge: whatever it is, it is our bug)
-        complain(
-            f"this is a bug in obsidian-import: {type(error).__name__}",
-            f"please send {_crash_log(error)} with what you did; notes are whole, old or new",
-        )
-        sys.exit(EXIT_BUG)
+        _bug(error)
+
+
+def _bug(error: Exception) -> NoReturn:
+    complain(
+        f"this is a bug in obsidian-import: {type(error).__name__}",
+        f"please send {_crash_log(error)} with what you did; notes are whole, old or new",
+    )
+    sys.exit(EXIT_BUG)
+
+
+def _hush() -> None:
+    """Nobody can read what we print: say no more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(message: str, hint: str = "") -> None:

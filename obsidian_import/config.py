@@ -8,6 +8,7 @@ An unknown key is an error that names the nearest known one: a typo must not sil
 from __future__ import annotations
 
 import io
+import math
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -146,7 +147,10 @@ def find_vault(named: str | None, start: Path | None = None) -> Path:
                     "open the folder in Obsidian once (Open folder as vault), or name another with --vault DIR",
                 )
             return path.resolve()
-    here = (start or Path.cwd()).resolve()
+    try:
+        here = (start or Path.cwd()).resolve()
+    except OSError as error:
+        raise UserError("no vault named, and the working folder is gone", hint) from error
     for folder in (here, *here.parents):
         if (folder / ".obsidian").is_dir():
             return folder
@@ -220,10 +224,11 @@ def _text(value: Any, where: str, key: str) -> str:
 
 
 def _folder(value: Any, where: str, key: str) -> str:
-    text = _text(value, where, key).replace("\\", "/").strip("/")
+    text = _text(value, where, key).replace("\\", "/")
+    absolute, text = text.startswith("/"), text.strip("/")
     parts = PurePosixPath(text).parts
-    if not parts or any(p in ("..", ".") or p.startswith(".") for p in parts) or ":" in text:
-        raise _wrong(where, key, "a folder inside the vault (no `..`, no leading dot)", value)
+    if absolute or not parts or any(p in ("..", ".") or p.startswith(".") for p in parts) or ":" in text:
+        raise _wrong(where, key, "a folder inside the vault (no leading `/`, no `..`, no leading dot)", value)
     return "/".join(parts)
 
 
@@ -249,7 +254,7 @@ def _texts(value: Any, where: str, key: str) -> tuple[str, ...]:
 
 
 def _number(value: Any, where: str, key: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise _wrong(where, key, "a number", value)
     return float(value)
 

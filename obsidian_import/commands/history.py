@@ -315,7 +315,7 @@ def undo(*, run_named: str | None, note: str | None, dry_run: bool, vault_named:
 
 @click.command()
 @click.option(
-    "--keep", type=click.IntRange(min=0), required=True, metavar="DAYS", help="Runs younger than this stay undoable."
+    "--keep", type=click.IntRange(0, 36_500), required=True, metavar="DAYS", help="Runs younger than this stay undoable."
 )
 @common.dry_run_option
 @common.vault_option

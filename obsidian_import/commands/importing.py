@@ -42,6 +42,16 @@ class Day(click.ParamType[date]):
             self.fail(f"{value!r} is no day; write it as 2026-03-01", param, ctx)
 
 
+class Source(click.Path):
+    """A file or folder; an empty name is none (a script's unset variable must not mean the folder it runs in)."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Text → Path."""
+        if value == "":
+            raise UserError("a source without a name", "name a file, a folder or a zip")
+        return super().convert(value, param, ctx)
+
+
 def projects_folder() -> Path:
     """Where Claude Code keeps its sessions: `$CLAUDE_CONFIG_DIR/projects`, else `~/.claude/projects`."""
     named = os.environ.get("CLAUDE_CONFIG_DIR")
@@ -49,7 +59,7 @@ def projects_folder() -> Path:
 
 
 @click.command("import")
-@click.argument("sources", nargs=-1, metavar="[SOURCE]...", type=click.Path(path_type=Path))
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...", type=Source(path_type=Path))
 @click.option("--origin", type=click.Choice(["auto", "code", "web"]), default="auto", help="Where the talks are from.")
 @click.option("--move", is_flag=True, help="Take each original away once its notes are safe (undo puts it back).")
 @click.option("--no-wikilinks", is_flag=True, help="Make no links.")
