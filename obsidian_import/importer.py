@@ -121,7 +121,7 @@ class Importer:
             self.units.append(unit)
             done += len(group.files)
             self.progress(min(done, total), total)
-        if self.request.move:
+        if self.request.move and not self.request.filtered:  # a filtered export has talks that are not here yet
             self._moves()
         self._relink()
         return Plan(
@@ -235,8 +235,11 @@ class Importer:
                 what = "its name holds what looks like a secret, so it stays where it is"
                 self.problems.append(Problem(shown, what, "rename it, then import it with --move again"))
                 continue
-            landed = [r for u in its for r in u.rows]
-            if not landed or any(r.action in ("conflict", "skip") for r in landed) or any(u.problems for u in its):
+            rows = [r for u in its for r in u.rows]
+            # An empty talk in an export that landed otherwise is no reason to keep it; a file of nothing else is.
+            if all(r.action == "skip" for r in rows) or any(r.action == "conflict" for r in rows):
+                continue
+            if any(u.problems for u in its):
                 continue
             source = Path(os.path.abspath(place))
             if any(folder in source.resolve().parents for folder in self.protected):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -260,3 +261,21 @@ def test_copies_are_one_and_different_notes_of_one_id_are_two(desk: Desk) -> Non
     (desk.sources / "3.md").write_bytes((desk.sources / "3.md").read_bytes() + b"\nmore\n")
     assert desk.tree(times=True, sidecar=True) == before
     assert sorted(n["action"] for n in desk.json("import", desk.sources)["notes"]) == ["keep", "skip", "update"]
+
+
+def test_move_takes_an_export_with_an_empty_talk_but_not_what_was_not_imported(desk: Desk) -> None:
+    """One empty talk is no reason to keep an export; a filter or a damaged line is."""
+    talk = {"uuid": "u1", "name": "A talk", "created_at": "2026-03-01T10:00:00Z", "updated_at": "2026-03-01T10:00:00Z"}
+    said = [{"uuid": "m1", "sender": "human", "text": "hello there", "created_at": "2026-03-01T10:00:00Z"}]
+    empty = {**talk, "uuid": "u2", "name": "", "chat_messages": []}
+    export = desk.sources / "conversations.json"
+    export.write_text(json.dumps([{**talk, "chat_messages": said}, empty]), encoding="utf-8")
+    broken = session(1).you("one").claude("two")
+    broken.lines.insert(1, '{"type": "user", "mess')
+    damaged = broken.save(desk.sources)
+    desk.run("import", desk.sources, "--move", "--since", "2026-01-01", code=None)
+    assert export.exists()
+    result = desk.json("import", desk.sources, "--move", code=None)
+    assert not export.exists()
+    assert damaged.exists()
+    assert sorted(n["action"] for n in result["notes"]) == ["keep", "keep", "skip"]

@@ -154,7 +154,7 @@ def _unrecognised(
         box = next((box for box in _boxes(file) if box not in alive), None)
         if box is not None:
             dead.setdefault(box, []).append(file)
-        elif not why and _suffix(file.name) in _TEXT_LIKE and "!" not in file.where:
+        elif not why and _suffix(file.name) in _TEXT_LIKE and "!" not in file.where and not _beside(file):
             yield Skip(file.where, _no_chat(file))
     for box, files in dead.items():
         if len(files) == 1 and files[0].where == box:
@@ -170,6 +170,17 @@ def _unrecognised(
             "We read Claude Code sessions and /export texts, claude.ai and ChatGPT exports, Codex rollouts, Gemini Takeout JSON, and Markdown.",
             fatal=True,
         )
+
+
+_BESIDE: Final = re.compile(
+    r"(?:chat\.html|users?\.json|user_settings\.json|message_feedback\.json|shared_conversations\.json|group_chats\.json"
+    r"|shopping\.json|sora\.json|export_manifest\.json|[\w-]*assets?[\w.-]*\.json|conversation_asset_file_names\.json)\Z"
+)
+
+
+def _beside(file: File) -> bool:
+    """What lies beside the talks in an unpacked account export: known, and no talk."""
+    return _BESIDE.match(file.name.rpartition("/")[2]) is not None
 
 
 def _no_chat(file: File) -> str:
