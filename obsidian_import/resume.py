@@ -285,6 +285,8 @@ def _logs(picture: Picture, speak: Speaker) -> list[str]:
     if found:
         lines += ["", "Open items (not ticked in the logs):"]
         lines += [f"> - [ ] {speak(i)} ({_day(log)})" for log, i in found]
+        hidden = sum(len(log.open_items) for log in picture.rich[OLDER:])
+        lines += [f"and {hidden} in older logs"] if hidden else []
     return lines
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from obsidian_import import decisions, resume
 from obsidian_import.decisions import Decision
+from obsidian_import.projects import Home
 from tests.vaults import Desk, session
 
 KEY = "gh" + "p_" + "16C7e42F292c6912E7710c838347Ae178B4a"
@@ -245,6 +246,33 @@ def test_it_stays_within_its_size(desk: Desk, here: Path, kind: str) -> None:
     shown = desk.run("resume", "--json").out
     assert len(shown) <= resume.JSON
     assert json.loads(shown)["left_out"] > 0
+
+
+@pytest.mark.parametrize("created", ["2026-02-31T10:00:00", "yesterday", "[1, 2]", "{a: b}", "2026", '"x: y'])
+def test_odd_properties_cost_nothing(created: str, desk: Desk, here: Path) -> None:
+    log(desk, "my-app/logs/odd.md", created=created, body="## Open items\n- [ ] still there\n")
+    out = desk.run("resume").out
+    assert "still there" in out or "No logs" in out
+
+
+@given(
+    st.text(max_size=300),
+    st.dictionaries(
+        st.sampled_from(["title", "created", "tags", "session_id", "import_id", "type"]),
+        st.none() | st.text(max_size=9) | st.integers() | st.lists(st.text(max_size=3), max_size=2),
+    ),
+)
+def test_any_note_can_be_read_and_quoted(text: str, held: dict[str, object]) -> None:
+    found = resume.read_log("p/logs/2026-03-01-x.md", text, held)
+    home = Home("p", "github.com/me/p", "me", "/p")
+    picture = resume.Picture(home, "p", "p", "p/logs", [] if found.auto else [found], [found] if found.auto else [])
+    picture.every = list(found.decisions)
+    picture.holding = decisions.holding(picture.every)
+    out = resume.digest(picture, resume.Speaker(str))
+    assert len(out) <= resume.TEXT
+    for line in out.split("\n"):
+        assert line.isprintable()
+    resume.as_json(picture, resume.Speaker(str), "/v", "2026-03-01")
 
 
 # ------------------------------------------------------------------ decide

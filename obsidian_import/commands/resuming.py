@@ -111,7 +111,11 @@ def _ask_git(picture: Picture, world: World) -> None:
     if not since or not root or not Path(root).is_dir():
         picture.git = "nothing to compare with"
         return
-    moment = datetime.fromisoformat(since).replace(tzinfo=world.config.zone).isoformat()
+    try:
+        moment = datetime.fromisoformat(since).replace(tzinfo=world.config.zone).isoformat()
+    except ValueError:  # a person's property: there is no 31st of February
+        picture.git = "the newest log has no date to compare with"
+        return
     here = Path.cwd() if Path.cwd().is_relative_to(root) else Path(root)  # a worktree has its own branch
     log = _git(here, "log", f"--since={moment}", f"-n{COMMITS}", "--date=short", "--format=%h %ad %s")
     if log is None:
