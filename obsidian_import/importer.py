@@ -157,10 +157,10 @@ class Importer:
         unit.problems = self.problems[problems:]
 
     def _other(self, found: Problem | Skip) -> None:
-        self._bad.add(found.source)
         talks = self._talks()
         where = talks.shown(found.source)
         if isinstance(found, Problem):
+            self._bad.add(found.source)
             # Its words may quote the source.
             self.problems.append(replace(found, source=where, what=talks.safe(found.what)))
         else:
