@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from obsidian_import import inert, paths
+from obsidian_import import inert, paths, sameness
 from obsidian_import.config import Config
 from obsidian_import.files import digest
 from obsidian_import.landing import Lander, Wanted
 from obsidian_import.manifest import Change, NoteState
-from obsidian_import.model import Conversation, richness
+from obsidian_import.markdown import regions
+from obsidian_import.model import POORER, Conversation, richness
 from obsidian_import.plan import Row
 from obsidian_import.redact import Redactor, Rules
+from obsidian_import.relinking import unlinked
 from obsidian_import.render import Detail, Note, Rendering, render, said
 from obsidian_import.tags import Keymap, tag
 
@@ -37,6 +39,8 @@ class Talks:
     """Key → (source, digest of its words) of the talks met so far."""
     _taken: set[str] = field(default_factory=set)
     _assets: set[str] = field(default_factory=set)
+    _known: dict[bool, sameness.Known] = field(default_factory=dict)
+    _looked: set[bool] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._taken.update(self.lander.world.snapshot.folded)
@@ -57,6 +61,11 @@ class Talks:
         other = self._other(talk, where)
         if other is not None:
             yield other
+            return
+        twin = self._twin(talk, where)
+        if twin and richness(talk.source) == richness(POORER[0]):
+            why = f"same talk as {twin}, by its words"
+            yield Row("skip", talk.key, self.shown(where), title=self.safe(talk.title), why=why)
             return
         config = self.lander.world.config
         talk = replace(talk, origin=self._origin(talk, where))
@@ -103,6 +112,8 @@ class Talks:
                 assets=assets if whole else (),
             )
             landed, change = self.lander.land(wanted, path, state, exists=exists)
+            if twin and landed.action == "create":
+                landed = replace(landed, why=f"{twin} holds the same talk, from a poorer source")
             yield landed
             if change is not None:
                 yield change
@@ -140,6 +151,34 @@ class Talks:
             return Row("keep", talk.key, state.path, title=state.entry.title, source=state.entry.source, why=why)
         return None
 
+    def _twin(self, talk: Conversation, where: str) -> str | None:
+        """Where a talk that we have no note of is known by another name: told by its words, never merged.
+
+        A poorer copy without an id is looked for among the richer talks, and a richer talk among the poorer notes.
+        """
+        if talk.body is not None or self.lander.world.state(talk.key) is not None:
+            return None
+        poor = richness(talk.source) == richness(POORER[0])
+        if poor and talk.session_id:
+            return None
+        found = sameness.fingerprint(said(talk))
+        known = self._twins(poor=not poor)
+        if not poor:
+            self._twins(poor=False, of_vault=False).add(self.shown(where), found)
+        return known.match(found)
+
+    def _twins(self, *, poor: bool, of_vault: bool = True) -> sameness.Known:
+        """The talks of poorer (or richer) sources: those new in this run and, when first asked for, those of the vault."""
+        known = self._known.setdefault(poor, sameness.Known())
+        if of_vault and poor not in self._looked:
+            self._looked.add(poor)
+            world = self.lander.world
+            for state in world.states():
+                is_poor = richness(state.entry.source) == richness(POORER[0])
+                if state.part == 1 and is_poor == poor and (text := unlinked(world, state)) is not None:
+                    known.add(state.path, sameness.fingerprint(inert.restore(text[a:b]) for a, b in regions(text)))
+        return known
+
     def _fresh(self, note: Note, key: str, first: str) -> Callable[[], str]:
         def path() -> str:
             # All parts of a talk share the stem of the first, wherever a person has put it.
@@ -160,7 +199,11 @@ class Talks:
             return
         self._assets.add(path)
         world, after = self.lander.world, digest(data)
-        actual, entry = world.actual(path), world.manifest.files.get(path)
+        entry = world.manifest.files.get(path)
+        try:
+            actual = world.actual(path)
+        except OSError:  # a folder or a link stands there: `apply` leaves it, and says so of this one file
+            actual = None
         # There already, or put there once and taken away by a person: neither is written again.
         if actual is None and (entry is None or entry.after is None):
             world.texts.put(data)

@@ -33,7 +33,7 @@ def call(vault: Path, data: Path, *args: str | Path) -> tuple[int, Any]:
     out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
     with (
         mock.patch.dict(os.environ, {"OBSIDIAN_IMPORT_DATA": str(data)}),
-        mock.patch.object(os, "fsync", lambda fd: None),
+        mock.patch.object(os, "fsync", return_value=None),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
@@ -104,7 +104,7 @@ def torn(name: str, real: Callable[..., Any], args: tuple[Any, ...], more: dict[
 @contextlib.contextmanager
 def killed(at: int, under: Path) -> Iterator[list[str]]:
     """Death at the `at`-th effect; the block is left quietly."""
-    with failing(at, lambda name: Killed(name), for_good=True, under=under) as done:
+    with failing(at, Killed, for_good=True, under=under) as done:
         try:
             yield done
         except Killed:
@@ -206,7 +206,7 @@ def reformat(text: str) -> str:
     if not end or "\r\n" in text:
         return text
     try:
-        values = yaml.load("\n".join(lines[1 : end - 1]), yaml.BaseLoader)  # noqa: S506 (strings only)
+        values = yaml.load("\n".join(lines[1 : end - 1]), yaml.BaseLoader)
     except yaml.YAMLError:
         return text
     if not isinstance(values, dict):

@@ -21,12 +21,11 @@ from typing import Any
 
 import pytest
 
-from tests import acts
+from tests import acts, crowd
 from tests.vaults import Session, session, tree
 
 ROOM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 MINE = "My own remark."
-SOAK = os.environ.get("HYPOTHESIS_PROFILE") == "soak"
 KINDS = ("kill", "ENOSPC", "EIO", "EACCES")
 points: dict[str, int] = {}
 
@@ -164,17 +163,23 @@ def prepared() -> Iterator[Callable[[Scene], Any]]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda s: s.__name__)
 def test_a_fault_at_every_effect(scene: Scene, kind: str, prepared: Any) -> None:
-    """Old or new, nothing else; then healed; then as if nothing had been. Each kind takes its turn; in soak all do."""
-    at, args, before, (after, end), effects = prepared(scene)
+    """Old or new, nothing else; then healed; then as if nothing had been. The kinds take turns; `make soak` has all."""
+    effects = prepared(scene)[4]
+    assert effects > 20
+    points[f"{scene.__name__} {kind}"] = faults(scene, kind, prepared, range(1 + KINDS.index(kind), effects + 1, 4))
+
+
+def faults(scene: Scene, kind: str, prepared: Any, turns: range) -> int:
+    """A fault of this kind at each of these effects; how many."""
+    at, args, before, (after, end), _ = prepared(scene)
     stage = Stage(at / "stage")  # the same place each time: paths stand in the manifest and in the caches
-    turns = range(1, effects + 1) if SOAK else range(1 + KINDS.index(kind), effects + 1, len(KINDS))
     for n in turns:
         shutil.rmtree(stage.room, ignore_errors=True)
         shutil.copytree(at / "kept", stage.room)
         code = -9
-        with acts.failing(n, fault(kind), for_good=kind == "kill", under=stage.room) as done:
-            with contextlib.suppress(acts.Killed):
-                code, _ = stage.call(*args)
+        failing = acts.failing(n, fault(kind), for_good=kind == "kill", under=stage.room)
+        with failing as done, contextlib.suppress(acts.Killed):
+            code, _ = stage.call(*args)
         assert len(done) >= n
         where = f"{kind} at effect {n} ({done[n - 1]}), exit {code}"
         assert code in (-9, 0, 1, 4), where
@@ -191,8 +196,7 @@ def test_a_fault_at_every_effect(scene: Scene, kind: str, prepared: Any) -> None
         else:
             assert ended(stage) == end, where
         assert stage.call("check")[0] == 0, where
-    points[f"{scene.__name__} {kind}"] = len(turns)
-    assert effects > 20
+    return len(turns)
 
 
 def untorn(stage: Stage, before: dict[str, bytes], after: dict[str, bytes], where: str) -> None:
@@ -317,3 +321,14 @@ def test_real_system_calls_that_kill(prepared: Any) -> None:
     """A few real kills at a rename and a link; `make soak` has all."""
     rules = [f"{call}:signal=KILL:when={n}" for call, n in (("renameat2", 1), ("rename", 3), ("link", 2))]
     assert system_faults(update, prepared, rules[:2]) + system_faults(fresh, prepared, rules[2:]) == 3
+
+
+# ------------------------------------------------------------------ several processes at once
+
+
+def test_four_processes_for_some_seconds(tmp_path: Path) -> None:
+    """Import, undo, relink and autosave at once, killed at random, a person saving meanwhile; `make soak` has a minute of eight."""
+    came = crowd.run(tmp_path, 5, 4, seed=7)
+    crowd.settled(tmp_path, came)
+    print(f"{came.started} processes, {came.killed} killed, {len(came.saved)} saves; exits {came.codes}")
+    assert came.started > 3

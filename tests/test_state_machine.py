@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, Phase, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -22,8 +21,6 @@ from tests.vaults import Session, session, tree
 
 SHM = Path("/dev/shm")
 ROOM = str(SHM) if os.access(SHM, os.W_OK) else None
-SOAK = os.environ.get("HYPOTHESIS_PROFILE") == "soak"
-EXAMPLES = int(os.environ.get("SOAK_EXAMPLES", "0")) or 0
 TARGETS = ("Zephyrhold", "Quantum Forge", "Lattice")
 SAID = (
     "Where is Zephyrhold?",
@@ -256,7 +253,7 @@ class Living(RuleBasedStateMachine):
         picked = self.pick(who, which)
         if picked is None:
             return
-        file, path, _ = picked
+        file = picked[0]
         copy = file.with_name(f"{file.stem}.sync-conflict-20260301-1011{self.count % 100:02d}-ABCDEFG.md")
         self.count += 1
         if not copy.exists():
@@ -491,30 +488,23 @@ def write(path: Path, data: bytes | None) -> None:
         path.write_bytes(data)
 
 
-def profile(examples: int, seed: bool = False) -> settings:
-    return settings(
-        max_examples=EXAMPLES if SOAK and EXAMPLES else 5_000 if SOAK else examples,
-        stateful_step_count=40 if SOAK else 16,
+def case(machine: type[Living], name: str, examples: int, steps: int = 16, *, same: bool = True) -> Any:
+    """A test class of its own, so that the workers of a parallel run share them; another name is another seed."""
+    made = type(name, (machine,), {}).TestCase  # type: ignore[attr-defined]  # hypothesis makes it
+    made.settings = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
         deadline=None,
-        derandomize=not SOAK,
+        derandomize=same,
         suppress_health_check=list(HealthCheck),
         print_blob=True,
-        phases=(Phase.explicit, Phase.generate) if os.environ.get("NO_SHRINK") else tuple(Phase),
         report_multiple_bugs=False,
+        phases=(Phase.explicit, Phase.generate) if os.environ.get("NO_SHRINK") else tuple(Phase),
     )
-
-
-def case(machine: type[Living], examples: int, name: str) -> Any:
-    """A test class of its own, so that the workers of a parallel run share them."""
-    made = type(name, (machine,), {}).TestCase  # another name is another seed
-    made.settings = profile(examples)
     return made
 
 
-TestLivingOne = case(Living, 90, "LivingOne")
-TestLivingTwo = case(Living, 90, "LivingTwo")
-TestTwoVaultsOne = case(TwoVaults, 60, "TwoVaultsOne")
-TestTwoVaultsTwo = case(TwoVaults, 60, "TwoVaultsTwo")
-if SOAK:
-    for _test in (TestLivingOne, TestLivingTwo, TestTwoVaultsOne, TestTwoVaultsTwo):
-        pytest.mark.soak(_test)
+TestLivingOne = case(Living, "LivingOne", 90)
+TestLivingTwo = case(Living, "LivingTwo", 90)
+TestTwoVaultsOne = case(TwoVaults, "TwoVaultsOne", 60)
+TestTwoVaultsTwo = case(TwoVaults, "TwoVaultsTwo", 60)
