@@ -32,6 +32,7 @@ from obsidian_import.world import World
 
 SETTLE = 2.0  # seconds that a transcript may still be written after its session ended
 NAMED = 10  # notes named in one log
+ASKED = 20  # logs of one folder that are read for whose it is
 AUTO = "auto"
 
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,127}")
@@ -283,11 +284,13 @@ def owners(world: World) -> dict[str, str]:
         for entry in run.carried_out():
             if entry.project:
                 found.setdefault(entry.project[0].casefold(), entry.project[1])
+    asked: dict[str, int] = {}
     for path in sorted(world.snapshot.notes):
         folder, _, rest = path.rpartition("/logs/")
-        if not rest or not folder or folder.casefold() in found:
+        if not rest or not folder or folder.casefold() in found or asked.get(folder, 0) >= ASKED:
             continue
         if world.snapshot.notes[path].facts.get("type") == "log":
+            asked[folder] = asked.get(folder, 0) + 1
             try:
                 data = read_regular(world.vault / path)
             except OSError:

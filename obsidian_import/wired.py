@@ -91,7 +91,10 @@ def way_back(path: Path, known: Mapping[str, Any]) -> Piece:
     why = "you changed it since: only our part is taken out"
     text = now.decode("utf-8", "surrogateescape")
     if path.name == "settings.json":
-        after = handlers.without_handlers(text, str(path))
+        try:
+            after = handlers.without_handlers(text, str(path))
+        except UserError as error:
+            return Piece(path, now, now, what, f"{error.message}; mend it, then run --remove again", vault, left=True)
     elif path.name == "CLAUDE.md":
         after = unblocked(text, tuple(known.get("ours", ())))
     elif path == config.user_config_path():

@@ -371,6 +371,17 @@ def test_a_lost_record_still_lets_the_hooks_out(desk: Desk, claude: Path) -> Non
     assert settings(claude) == {"model": "opus"}
 
 
+def test_settings_that_are_broken_now_do_not_keep_the_rest_in(desk: Desk, claude: Path) -> None:
+    desk.run("setup")
+    (claude / "settings.json").write_text("{ broken")
+    held = desk.json("setup", "--remove", code=4)
+    assert [f["action"] for f in held["files"] if f["path"].endswith("settings.json")] == ["leave"]
+    assert not (desk.vault / "CLAUDE.md").exists()
+    (claude / "settings.json").write_text("{}")
+    desk.run("setup", "--remove")
+    assert not wired.Record.path().exists()
+
+
 def test_killed_between_two_files_everything_goes_back(
     desk: Desk, claude: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

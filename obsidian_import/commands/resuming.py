@@ -74,7 +74,11 @@ def _picture(world: World, project: str | None) -> Picture:
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     if project is not None:
         return gather(world, picturing.named_home(world, project), by_name=True, session_id=session)
-    return gather(world, projects.home_of(os.getcwd()), session_id=session)
+    try:
+        here = os.getcwd()
+    except OSError as error:
+        raise UserError("the folder you are in is gone", "cd to the project, or name it with --project NAME") from error
+    return gather(world, projects.home_of(here), session_id=session)
 
 
 def _of_event(vault_named: str | None) -> int:
@@ -254,7 +258,8 @@ def _log_of(world: World, picture: Picture, note: str | None, day: str) -> str:
     if picture.session_log:
         return picture.session_log
     for log in picture.rich:
-        if log.created.startswith(day) or log.path.rpartition("/")[2].startswith(day):
+        today = log.created.startswith(day) or log.path.rpartition("/")[2].startswith(day)
+        if today and not world.snapshot.notes[log.path].facts.get("import_id"):
             return log.path
     return paths.unique(
         picture.logs_folder, f"{day}-decisions", f"{picture.home.identity} {day}", world.snapshot.folded
