@@ -57,6 +57,11 @@ class Log:
     """An auto-log's first prompt."""
     reason: str = ""
 
+    @property
+    def full(self) -> bool:
+        """Whether it tells of work; a log that only holds a decision made in passing must not hide the sessions before."""
+        return bool(self.done or self.open_items or self.session_id)
+
 
 @dataclass(slots=True)
 class Picture:
@@ -80,12 +85,17 @@ class Picture:
     @property
     def since(self) -> str:
         """When the newest rich log was written last."""
-        return max((log.updated or log.created for log in self.rich), default="")
+        return max((log.updated or log.created for log in self.full), default="")
+
+    @property
+    def full(self) -> list[Log]:
+        """The rich logs that tell of work, newest first."""
+        return [log for log in self.rich if log.full]
 
     @property
     def later(self) -> list[Log]:
         """The auto-logs that the rich logs do not cover, newest first."""
-        newest = max((log.created for log in self.rich), default="")
+        newest = max((log.created for log in self.full), default="")
         told = {log.session_id for log in self.rich if log.session_id}
         return [a for a in self.auto if (a.updated or a.created) > newest and a.session_id not in told]
 
@@ -276,7 +286,7 @@ def _remote(picture: Picture) -> bool:
 
 def _logs(picture: Picture, speak: Speaker) -> list[str]:
     lines: list[str] = []
-    for n, log in enumerate(picture.rich[:FULL]):
+    for n, log in enumerate(picture.full[:FULL]):
         word = "Newest log" if n == 0 else "Earlier log"
         lines += ["", f"{word}: {speak(log.path)} ({_day(log)})"]
         lines += [f"> - {speak(i)}" for i in log.done[: 8 if n == 0 else 3]]
@@ -303,7 +313,7 @@ def _holding(picture: Picture, speak: Speaker) -> list[str]:
 def _sessions(picture: Picture, speak: Speaker) -> list[str]:
     if not picture.later:
         return []
-    lines = ["", "Sessions since, without a log of their own:" if picture.rich else "Sessions (auto-logs):"]
+    lines = ["", "Sessions since, without a log of their own:" if picture.full else "Sessions (auto-logs):"]
     return lines + [
         f"> - {a.created.replace('T', ' ')} {speak(a.prompt, 120)} ({speak(a.path)})" for a in picture.later[:MOST]
     ]

@@ -155,6 +155,17 @@ def test_auto_logs_never_push_rich_logs_out(desk: Desk, here: Path, monkeypatch:
     assert len(out) <= resume.TEXT
 
 
+def test_a_decision_in_passing_hides_no_session(desk: Desk, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(desk.sources.parent / "claude"))
+    made = session(2, cwd=str(here)).you("Do the thing").claude("ok").you("more").claude("ok")
+    made.save(desk.sources.parent / "claude" / "projects")
+    desk.run("autosave")
+    desk.run("decide", "Use Postgres")
+    out = desk.run("resume").out
+    assert "Do the thing" in out
+    assert "Use Postgres" in out
+
+
 def test_nothing_of_another_project_of_the_same_name(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
