@@ -60,7 +60,7 @@ class Log:
     @property
     def full(self) -> bool:
         """Whether it tells of work; a log that only holds a decision made in passing must not hide the sessions before."""
-        return bool(self.done or self.open_items or self.session_id)
+        return bool(self.done or self.open_items or self.session_id or not self.decisions)
 
 
 @dataclass(slots=True)
@@ -177,8 +177,8 @@ def read_log(path: str, text: str, held: Mapping[str, object]) -> Log:
         item = _ITEM.match(line)
         if task:
             tasks.append(task["text"])
-        elif section in _DONE and item:
-            done.append(item["text"])
+        elif section in _DONE and line.strip() and not line.startswith("#"):
+            done.append(item["text"] if item else line.strip())
         elif section == "first prompt" and line.startswith("> ") and not prompt:
             prompt = line[2:].strip()
     created = _moment(held.get("created")) or (day[1] if day else "")

@@ -102,6 +102,18 @@ def test_rich_logs_first_with_what_holds(desk: Desk, here: Path) -> None:
     assert held["logs"][0]["open"] == ["Tune it"]
 
 
+def test_a_log_in_a_persons_own_words_counts(desk: Desk, here: Path) -> None:
+    log(
+        desk,
+        "my-app/logs/2026-03-01-a.md",
+        created="2026-03-01",
+        body="Today I thought.\n\n## Summary\n\nIt went well.\n",
+    )
+    out = desk.run("resume").out
+    assert "Newest log: my-app/logs/2026-03-01-a.md" in out
+    assert "> - It went well." in out
+
+
 def test_every_line_of_a_note_is_quoted(desk: Desk, here: Path) -> None:
     """Whatever a note says, it cannot leave the frame."""
     log(
