@@ -19,7 +19,7 @@ from obsidian_import.messages import PART_BYTES, Asset, Detail, Message, Redacto
 from obsidian_import.model import Aside, Conversation, Text
 from obsidian_import.note_text import PROSE_LINE, callout, one_line, pieces, sane, width
 
-__all__ = ["PART_BYTES", "Asset", "Detail", "Note", "Redactor", "Rendered", "Rendering", "render", "said"]
+__all__ = ["PART_BYTES", "Asset", "Detail", "Note", "Redactor", "Rendered", "Rendering", "render", "safe_title", "said"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def render(
 ) -> Rendered:
     """The notes of a talk. Never raises for any text, title or block; the same input gives the same bytes."""
     writer = Writer(talk, settings, redactor, options)
-    title = _title(talk, redactor) or "Untitled"
+    title = safe_title(talk, redactor) or "Untitled"
     project = redactor.redact(one_line(talk.project))
     head = _head(talk, tagged, writer, title, project)
     body = writer.body(talk.body) if talk.body is not None else ""
@@ -158,7 +158,7 @@ _MARK = re.compile(r"\[REDACTED:([\w.-]+):\d+\]")
 _HALF_MARK = re.compile(r"\[R?[A-Z]*(?::[\w.-]*)*\Z")
 
 
-def _title(talk: Conversation, redactor: Redactor) -> str:
+def safe_title(talk: Conversation, redactor: Redactor) -> str:
     """The title without secrets.
 
     A reader may have cut it out of a text: then half a token stands in it, or a whole one without the words behind it

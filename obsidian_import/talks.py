@@ -20,7 +20,7 @@ from obsidian_import.model import POORER, Conversation, richness
 from obsidian_import.plan import Row
 from obsidian_import.redact import Redactor, Rules
 from obsidian_import.relinking import unlinked
-from obsidian_import.render import Detail, Note, Rendering, render, said
+from obsidian_import.render import Detail, Note, Rendering, render, safe_title, said
 from obsidian_import.tags import Keymap, tag
 
 _CODE_PATH = re.compile(r"(?:^|[/\\._-])(?:code|claude-code|codex|specstory)(?:$|[/\\._-])", re.IGNORECASE)
@@ -49,6 +49,9 @@ class Talks:
         """A title or a message for the plan: without secrets, and inert."""
         return inert.line(Redactor(self.rules).redact(text)).text if text else text
 
+    def _title(self, talk: Conversation) -> str:
+        return inert.line(safe_title(talk, Redactor(self.rules))).text
+
     def shown(self, where: str) -> str:
         """A source's place for the plan: as the person has it, but for a secret in a name."""
         return Redactor(self.rules).redact(where)
@@ -65,7 +68,7 @@ class Talks:
         twin = self._twin(talk, where)
         if twin and richness(talk.source) == richness(POORER[0]):
             why = f"same talk as {twin}, by its words"
-            yield Row("skip", talk.key, self.shown(where), title=self.safe(talk.title), why=why)
+            yield Row("skip", talk.key, self.shown(where), title=self._title(talk), why=why)
             return
         config = self.lander.world.config
         talk = replace(talk, origin=self._origin(talk, where))
@@ -142,7 +145,7 @@ class Talks:
         earlier = next((self.seen[k] for k in (talk.key, *talk.aka) if k in self.seen), None)
         if earlier is not None:
             why = f"same talk as {self.shown(earlier[0])}"
-            return Row("skip", talk.key, self.shown(where), title=self.safe(talk.title), why=why)
+            return Row("skip", talk.key, self.shown(where), title=self._title(talk), why=why)
         for key in (talk.key, *talk.aka):
             self.seen[key] = (where, words_digest(talk))
         state = self.lander.world.state(talk.key)

@@ -619,3 +619,50 @@ def descriptions(garden: Garden) -> None:
                 talk.you(f"<command-name>/x</command-name><command-args>{said}</command-args>")
     talk.you("End").claude("Yes.")
     garden.write(f"projects/-srv-cuts/{talk.sid}.jsonl", talk.text())
+
+
+def first_words(garden: Garden, form: str) -> None:
+    """Talks of another format whose first words hold a secret just where titles are cut."""
+    plants = [p for p in (*tokens(garden.seed + 9000), *contexts(garden.seed + 9000)) if "\n" not in p.text]
+    chats: list[Any] = []
+    for number, plant in enumerate(p for p in plants if p.name != "seed"):
+        text = garden.plant(plant, form)
+        end = text.index(plant.value) + len(plant.value)
+        size = (80, 100, 120)[number % 3]
+        room = max(0, size - end + (min(len(plant.value) // 2, 60) if number % 2 else 0))
+        said = f"{('so then I ran this ' * 6)[: max(0, room - 1)]} {text} and what do you think of it?".strip()
+        name = f"{number:08x}-0000-4000-8000-000000000000"
+        if form == "claude.ai":
+            both = [
+                {
+                    "uuid": f"{name}-{n}",
+                    "sender": who,
+                    "text": words,
+                    "content": [{"type": "text", "text": words}],
+                    "created_at": "2026-03-01T10:00:00Z",
+                }
+                for n, (who, words) in enumerate((("human", said), ("assistant", f"ok {number}")))
+            ]
+            times = {"created_at": "2026-03-01T10:00:00Z", "updated_at": "2026-03-01T10:00:00Z"}
+            chats.append({"uuid": name, "name": "", "account": {"uuid": "u"}, "chat_messages": both, **times})
+        elif form == "markdown":
+            garden.write(f"m{number}.md", f"## User\n\n{said}\n\n## Assistant\n\nok {number}\n")
+        elif form == "claude-export":
+            head = f" ▐▛███▜▌   Claude Code v2.1.119\n▝▜█████▛▘  Opus 4.7 · Claude Pro\n  ▘▘ ▝▝    ~/path{number}\n\n"
+            body = f"> {said}\n\n⏺ ok {number}\n\n! {said}\n  ⎿  ok\n\n⏺ Bash({said})\n  ⎿  ok\n\n> thanks\n\n⏺ bye\n"
+            garden.write(f"e{number}.txt", head + body)
+        else:
+            assert form == "codex"
+            items: list[Any] = [
+                {"type": "message", "role": "user", "content": [{"type": "input_text", "text": said}]},
+                {"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": said}},
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": f"ok {number}"}]},
+            ]
+            meta = {"type": "session_meta", "payload": {"id": name, "cwd": "/x", "originator": "codex_cli"}}
+            lines = [meta, *({"type": "response_item", "payload": one} for one in items)]
+            at = {"timestamp": "2026-03-01T10:00:00Z"}
+            path = f"rollout-2026-03-01T10-00-00-{name}.jsonl"
+            garden.write(path, "".join(json.dumps({**at, **line}) + "\n" for line in lines))
+    if chats:
+        garden.write("conversations.json", json.dumps(chats))
+        garden.write("users.json", "[]")

@@ -141,3 +141,13 @@ def test_a_cut_leaves_no_half_of_a_secret(desk: Desk) -> None:
     outcome = desk.run("import", desk.sources, "--detail", "full", "--json", code=None)
     assert outcome.json["totals"]["create"] >= 300
     nothing(found(garden, desk, [outcome.out, outcome.err]))
+
+
+@pytest.mark.parametrize("form", ["claude.ai", "markdown", "claude-export", "codex"])
+def test_a_cut_title_of_any_format(desk: Desk, form: str) -> None:
+    """Also of a talk that is skipped: its title stands in the plan and in the cache."""
+    garden = Garden(desk.sources)
+    planted.first_words(garden, form)
+    outcome = desk.run("import", desk.sources, "--detail", "full", "--json", code=None)
+    assert outcome.json["totals"]["create"] + outcome.json["totals"]["skip"] >= 150
+    nothing(found(garden, desk, [outcome.out, outcome.err]))

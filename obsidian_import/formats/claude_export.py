@@ -308,7 +308,7 @@ def _blocks(entry: _Entry, index: int, width: int) -> tuple[list[Block], Role | 
     if entry.kind == "prompt":
         return _prompt(unwrap(_stripped(entry.lines), width), results)
     if entry.kind == "bash":
-        return [Aside("command", f"! {one_line(' '.join(entry.lines))[:120]}", text="\n\n".join(results))], None
+        return [Aside("command", f"! {one_line(' '.join(entry.lines))[:2000]}", text="\n\n".join(results))], None
     if entry.kind == "memory":
         return [Text(unwrap(_stripped(entry.lines), width))], "user"
     if entry.kind == "compaction":
@@ -336,7 +336,7 @@ def _prompt(text: str, results: list[str]) -> tuple[list[Block], Role | None]:
     name = re.match(r"/([a-z][\w:-]*)(?: |$)", text)
     interrupted = output.startswith("Interrupted")
     if name and client_words.is_client_command(name[1]):
-        return [Aside("command", one_line(text)[:120], text=output)], None
+        return [Aside("command", one_line(text)[:2000], text=output)], None
     said: list[Block] = [Text(text)] if text.strip() else []
     if output:
         said.append(
@@ -361,7 +361,7 @@ def _said(entry: _Entry, results: list[str], call_id: str, width: int) -> list[B
         if not _CALL.match(first):
             name, given = _EXPAND.sub("", joined), ""
         language = "bash" if name in {"Bash", "PowerShell"} else ""
-        title = "" if language or "\n" in given else given[:120]
+        title = "" if language or "\n" in given else given[:2000]
         call = ToolCall(call_id, name, given, title=title, language=language)
         return [call, *(ToolResult(call_id, _EXPAND.sub("", one), error=one.startswith("Error")) for one in results)]
     text = unwrap(lines, width)

@@ -319,7 +319,7 @@ class _Rollout:
             self._put([_call(call_id, "shell", _dict(item.get("action")))], at)
         elif kind == "web_search_call":
             query = _text(_dict(item.get("action")).get("query"))
-            self._put([ToolCall(call_id, "web_search", query, title=one_line(query)[:120] if query else "")], at)
+            self._put([ToolCall(call_id, "web_search", query, title=one_line(query)[:2000] if query else "")], at)
         elif kind in {"function_call_output", "custom_tool_call_output"}:
             text, error = _output(item.get("output"))
             self._put([ToolResult(call_id, text, error=error)], at)
@@ -413,7 +413,7 @@ def _image(url: object) -> Media | None:
         return None
     found = _DATA_URL.match(url)
     if not found:
-        return Media("", "image/*", why=f"not in the export: {url[:200]}")
+        return Media("", "image/*", why=f"not in the export: {url[:2000]}")
     try:
         data = base64.b64decode(url[found.end() :][:_MAX_IMAGE], validate=False)
     except (binascii.Error, ValueError) as error:

@@ -36,7 +36,7 @@ def _title(raw: dict[str, object]) -> str:
     for key in ("description", "file_path", "path", "pattern", "query", "url", "notebook_path"):
         found = raw.get(key)
         if isinstance(found, str) and found.strip():
-            return " ".join(found.split())[:120]
+            return " ".join(found.split())[:2000]
     return ""
 
 
@@ -173,7 +173,7 @@ def _tool_use(name: str, kind: str, text: str, call_id: str) -> tuple[Block, ...
     elif not title and not given.count("\n") and len(given) < 120:
         title = given.strip().replace("`", "")
     call: tuple[Block, ...] = (
-        ToolCall(call_id, html.unescape(name), given, title=html.unescape(title)[:200], language=language),
+        ToolCall(call_id, html.unescape(name), given, title=html.unescape(title)[:2000], language=language),
     )
     if result is None:
         return call
