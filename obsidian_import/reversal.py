@@ -111,7 +111,7 @@ def _one(
             reverses=(run.id, entry.n),
         )
     )
-    if entry.key:
+    if entry.key or "/attachments/" not in path:  # attachments come and go with their notes
         action = "keep" if after == actual else "create" if actual is None else "delete" if after is None else "update"
         rows.append(_with(row, action, outcome.why))
 
@@ -133,7 +133,7 @@ def _merged(world: World, entry: Entry, path: str) -> Merged | None:
     base, wanted = texts.text(entry.after), texts.text(entry.before)
     world.keep(path)
     actual = texts.text(world.actual(path))
-    if base is None or wanted is None or actual is None or not entry.key:
+    if base is None or wanted is None or actual is None or not (entry.key or path.endswith(".md")):
         return None
     return merge(base, wanted, actual)
 

@@ -182,7 +182,10 @@ def lexicon(snapshot: Snapshot) -> Lexicon:
                 snapshot.files,
                 settings=snapshot.settings,
                 exclude=snapshot.exclude,
-                barred=dict.fromkeys(snapshot.conflict_copies, "a copy made by a sync conflict"),
+                barred={
+                **dict.fromkeys(snapshot.conflict_copies, "a copy made by a sync conflict"),
+                **{p: "instructions for an agent" for p in snapshot.notes if p.rpartition("/")[2] in _INSTRUCTIONS},
+            },
             )
             found.counts = _counted(snapshot, found)
         snapshot._lexicon = found  # noqa: SLF001

@@ -331,3 +331,10 @@ def test_suggestions_are_remembered(desk: Desk) -> None:
     assert "gearbox plans" in desk.read(path)
     desk.run("undo")
     assert "[[" not in desk.read(path)
+
+
+def test_instructions_for_agents_are_no_targets(desk: Desk) -> None:
+    """A vault with a CLAUDE.md: nobody who says "Claude" means that file."""
+    desk.write("CLAUDE.md", "# CLAUDE\n")
+    session(1).you("Does CLAUDE know? Ask Claude.").claude("I do.").save(desk.sources)
+    assert desk.json("import", desk.sources)["totals"]["links"] == 0
