@@ -49,6 +49,10 @@ _MAYBE: Final = re.compile(
 )
 
 
+_INSTRUCTIONS: Final = frozenset({"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", "SKILL.md"})
+"""Files for agents that lie in a vault: notes to Obsidian, but nobody who says "Claude" means them."""
+
+
 class Seen(NamedTuple):
     """One note as it lay there."""
 
@@ -183,9 +187,9 @@ def lexicon(snapshot: Snapshot) -> Lexicon:
                 settings=snapshot.settings,
                 exclude=snapshot.exclude,
                 barred={
-                **dict.fromkeys(snapshot.conflict_copies, "a copy made by a sync conflict"),
-                **{p: "instructions for an agent" for p in snapshot.notes if p.rpartition("/")[2] in _INSTRUCTIONS},
-            },
+                    **dict.fromkeys(snapshot.conflict_copies, "a copy made by a sync conflict"),
+                    **{p: "instructions for an agent" for p in snapshot.notes if p.rpartition("/")[2] in _INSTRUCTIONS},
+                },
             )
             found.counts = _counted(snapshot, found)
         snapshot._lexicon = found  # noqa: SLF001
