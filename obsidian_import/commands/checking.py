@@ -50,8 +50,12 @@ def check(*, repair: bool, dry_run: bool, vault_named: str | None, as_json: bool
             common.show_plan(plan, dry_run=dry_run)
         for finding in findings:
             common.say(_line(finding))
-        rest = f"{len(errors)} to look at, {len(findings) - len(errors)} warnings" if findings else "clean"
-        common.say(f"{len(list(world.states()))} notes checked: {rest}.")
+        rest = (
+            f"{len(errors)} to look at, {common.counted(len(findings) - len(errors), 'warning')}"
+            if findings
+            else "clean"
+        )
+        common.say(f"{common.counted(len(list(world.states())), 'note')} checked: {rest}.")
         if errors and not repair and any(f.ours for f in errors):
             common.say("`obsidian-import check --repair --dry-run` shows what can be mended.")
     if receipt is not None and receipt.stopped:

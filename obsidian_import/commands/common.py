@@ -167,6 +167,11 @@ def _line(row: Row) -> str:
     return words + (f"  ({'; '.join(facts)})" if facts else "")
 
 
+def counted(number: int, word: str) -> str:
+    """`1 talk`, `2,000 talks`."""
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
 def summary(totals: Mapping[str, int], parts: Iterable[tuple[str, str]]) -> str:
     """`12 created, 1 updated`: only what there is."""
     said = [f"{totals[name]:,} {word}" for name, word in parts if totals.get(name)]

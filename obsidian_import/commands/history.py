@@ -67,7 +67,9 @@ def _sessions(world: World) -> dict[str, Any]:
 
 
 def _say_status(result: dict[str, Any], notes: list[Standing]) -> None:
-    common.say(f"{result['notes']} notes by obsidian-import in {result['vault']}, {result['runs']} runs")
+    common.say(
+        f"{common.counted(result['notes'], 'note')} by obsidian-import in {result['vault']}, {common.counted(result['runs'], 'run')}"
+    )
     for state, word in (
         ("edited", "edited by you"),
         ("deleted", "deleted by you (they stay deleted)"),
@@ -315,7 +317,11 @@ def undo(*, run_named: str | None, note: str | None, dry_run: bool, vault_named:
 
 @click.command()
 @click.option(
-    "--keep", type=click.IntRange(0, 36_500), required=True, metavar="DAYS", help="Runs younger than this stay undoable."
+    "--keep",
+    type=click.IntRange(0, 36_500),
+    required=True,
+    metavar="DAYS",
+    help="Runs younger than this stay undoable.",
 )
 @common.dry_run_option
 @common.vault_option

@@ -233,7 +233,8 @@ def _closing(plan: Plan, receipt: Any, vault: Path, *, dry_run: bool) -> None:
         ),
     )
     common.say(
-        f"{totals['read']:,} talks read: {words}; {totals['links']:,} links, {totals['redactions']:,} secrets taken out."
+        f"{common.counted(totals['read'], 'talk')} read: {words}; {common.counted(totals['links'], 'link')}, "
+        f"{common.counted(totals['redactions'], 'secret')} taken out."
     )
     if receipt is not None:
         expected, there = common.audit(receipt, vault)
