@@ -531,24 +531,23 @@ def drop_objects(vault: Path, names: Iterable[str]) -> None:
 
 
 def spare_folders(changes: Iterable[Change], manifest: Manifest) -> list[str]:
-    """Folders above these changes that go with their last file, innermost first.
+    """Folders that go with their last file, innermost first: those that the runs undone by these changes made.
 
-    Those that the runs undone here made, and those of runs that were undone before but had to leave a folder then
-    because something newer still lay in it.
+    Also those above these changes that an older run made and its own undo had to leave, because what is undone now
+    lay in them already. A folder that was empty when the run came stays: it is not the run's.
     """
     changes = list(changes)
     now = {c.reverses[0] for c in changes if c.reverses}
-    if not now:
-        return []
     above = {p.as_posix() for c in changes if c.path for p in PurePosixPath(c.path).parents}
-    gone = manifest.reversed | {c.reverses for c in changes if c.reverses}
-    made = {
-        folder
-        for run in manifest.runs
-        if run.folders and (run.id in now or all((run.id, e.n) in gone for e in run.carried_out()))
-        for folder in run.folders
-    }
-    return sorted(made & above, key=lambda f: (-f.count("/"), f))
+    came = min((at for at, run in enumerate(manifest.runs) if run.id in now), default=0)
+    later = {e.reverses for run in manifest.runs[came:] for e in run.carried_out() if e.reverses}
+    made: set[str] = set()
+    for run in manifest.runs if now else ():
+        if run.id in now:
+            made.update(run.folders)
+        elif run.folders and all((run.id, e.n) in manifest.reversed & later for e in run.carried_out()):
+            made.update(above.intersection(run.folders))
+    return sorted(made, key=lambda f: (-f.count("/"), f))
 
 
 def _remove_empty(vault: Path, folders: Iterable[str]) -> None:

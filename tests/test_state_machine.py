@@ -234,7 +234,8 @@ class Living(RuleBasedStateMachine):
         file.unlink()
         self.may_go(text)
         self.swept()
-        if key not in acts.ours(self.vaults[self.vault_of(who)]).values():
+        # Where people made copies, undo may have taken the note itself before: then import rightly brings it again.
+        if not self.copies.get(key) and key not in acts.ours(self.vaults[self.vault_of(who)]).values():
             self.deleted.add((self.vault_of(who), key))
 
     @rule(who=numbers, which=numbers)
