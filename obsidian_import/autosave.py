@@ -13,7 +13,7 @@ import re
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,7 @@ class Saver:
         if not _ID.fullmatch(session_id):
             self.said.append("an event without a session id: dropped")
             return Event(path)
-        return Event(path, session_id, transcript, str(reason)[:40] if isinstance(reason, str) else "")
+        return Event(path, session_id, transcript, reason if isinstance(reason, str) and len(reason) <= 40 else "")
 
     def _inside(self, transcript: object) -> str:
         """The transcript's path when it is a regular file below the root, whatever links stand on the way; else empty."""
@@ -185,7 +185,8 @@ class Saver:
         world, config = self.world, self.world.config
         ids = [talk.session_id, *(key.partition(":")[2] for key in talk.aka)]
         home = projects.home_of(talk.cwd) if talk.cwd else projects.Home(talk.project, talk.project, "", "")
-        told = session_log.facts(talk, home.root, talk.cwd)
+        redactor = Redactor(self.rules)
+        told = session_log.facts(talk, home.root, talk.cwd, redact=redactor.redact)
         if told.prompts < 2:
             self.said.append(f"{talk.session_id}: fewer than two messages of yours, no log")
             return
@@ -193,13 +194,16 @@ class Saver:
         if rich:
             self.said.append(f"{talk.session_id}: {rich} tells it already, no auto-log")
             return
+        clean = Redactor(
+            self.rules
+        ).redact  # a folder may be called by a token: it names notes, tags and the manifest's project
+        home = replace(home, name=clean(home.name), identity=clean(home.identity), owner=clean(home.owner))
         name = folder = ""
         if home.name:
             name, folder = projects.folder_of(home, config.projects, self._owners)
             self._owners.setdefault(folder.casefold(), home.identity)
         place = f"{folder}/logs" if folder and (world.vault / folder).is_dir() else config.logs
         at = f"{place}/{AUTO}"
-        redactor = Redactor(self.rules)
         chat = self._chat(talk)
         setting = session_log.Setting(
             project=folder if name == home.name else name,

@@ -56,7 +56,7 @@ def talk(path: Path, memo: Memo) -> Conversation | None:
 def brief(session: Conversation, speak: Speaker) -> str:
     """At most `TEXT` characters: what was asked, decided, left open, edited and run. Pure."""
     home = projects.home_of(session.cwd) if session.cwd else None
-    told = session_log.facts(session, *([home.root] if home else []), session.cwd)
+    told = session_log.facts(session, *([home.root] if home else []), session.cwd, redact=speak.redact)
     prompts = [t.text for t in session.turns if t.role == "user" and t.text.strip()]
     parts = [
         ("What was asked first:", [told.prompt] if told.prompt else []),

@@ -19,6 +19,7 @@ EDITED = 20  # paths
 COMMANDS = 10
 ITEMS = 12  # decisions, open items: each
 ITEM = 240  # characters of one
+READ = 20_000  # characters of a text that is shortened to one of these
 KEY = "session-log:"
 
 _EDITORS = {"Edit", "MultiEdit", "Write", "NotebookEdit"}
@@ -55,7 +56,7 @@ class Facts:
         return KEY + self.session_id
 
 
-def facts(talk: Conversation, *roots: str) -> Facts:
+def facts(talk: Conversation, *roots: str, redact: Callable[[str], str] = str) -> Facts:
     """The facts of a session; paths below one of `roots` (the project, a worktree of it) are told relative to it."""
     prompts = [t for t in talk.turns if t.role == "user" and t.text.strip()]
     edited: dict[str, None] = {}
@@ -64,11 +65,12 @@ def facts(talk: Conversation, *roots: str) -> Facts:
         if call.name in _EDITORS and call.title:
             edited.setdefault(_relative(call.title, roots or (talk.cwd,)))
         elif call.name in ("Bash", "PowerShell"):
-            commands.setdefault(_first_line(call.input))
-    lines = [line for t in talk.turns for line in _prose_lines(t.text)]
+            commands.setdefault(_first_line(redact(call.input[:READ])))
+    # Redacted before anything is cut: half a token, or one without the words around it, looks like none.
+    lines = [line for t in talk.turns for line in _prose_lines(redact(t.text))]
     return Facts(
         session_id=talk.session_id,
-        prompt=_cut(" ".join(prompts[0].text.split()), PROMPT) if prompts else "",
+        prompt=_cut(" ".join(redact(prompts[0].text[:READ]).split()), PROMPT) if prompts else "",
         prompts=len(prompts),
         edited=tuple(edited)[:EDITED],
         commands=tuple(c for c in commands if c)[:COMMANDS],
