@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from obsidian_import import markdown
-from obsidian_import.addresses import AppSettings, parse_link, stem
 from obsidian_import.judgement import WEIGHTS, LinkSettings, Weights
 from obsidian_import.lexicon import Known, Lexicon, build, counted, occurrences
 from obsidian_import.links import Linker
+from obsidian_import.names.addresses import AppSettings, parse_link, stem
+from obsidian_import.names.surfaces import key
 from obsidian_import.notefacts import Facts, facts, frontmatter, prose
-from obsidian_import.surfaces import key
 from obsidian_import.vault import look
 
 Pair = tuple[str, str]

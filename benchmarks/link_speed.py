@@ -18,7 +18,7 @@ from pathlib import Path
 
 from obsidian_import import markdown
 from obsidian_import.links import Linker, LinkSettings
-from obsidian_import.surfaces import longest
+from obsidian_import.names.surfaces import longest
 from obsidian_import.vault import lexicon, look
 
 

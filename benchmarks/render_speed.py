@@ -11,9 +11,9 @@ import time
 from datetime import UTC, datetime, timedelta
 from unittest import mock
 
-from obsidian_import import dialect, inert, messages, redact, tags
+from obsidian_import import inert, redact, tags
 from obsidian_import.model import Block, Conversation, Text, ToolCall, ToolResult, Turn
-from obsidian_import.render import Rendering, render, said
+from obsidian_import.render import Rendering, dialect, messages, render, said
 
 WORDS = "the a of parser cache index when because module retry error value test deploy config field token queue path lock build".split()  # noqa: SIM905
 

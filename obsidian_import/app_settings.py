@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import orjson
 
-from obsidian_import.addresses import AppSettings, LinkFormat
 from obsidian_import.files import read_regular
 from obsidian_import.model import Problem
+from obsidian_import.names.addresses import AppSettings, LinkFormat
 
 _FORMATS: Final[dict[str, LinkFormat]] = {"shortest": "shortest", "relative": "relative", "absolute": "absolute"}
 _PLUGINS: Final = (

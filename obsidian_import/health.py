@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from obsidian_import import inert, redact
-from obsidian_import.addresses import parse_link
 from obsidian_import.files import read_regular
 from obsidian_import.landing import Lander, Sure, Wanted
 from obsidian_import.manifest import Change
 from obsidian_import.markdown import places, regions
+from obsidian_import.names.addresses import parse_link
 from obsidian_import.plan import Plan, Row
 from obsidian_import.records import recorded
 from obsidian_import.redact import Redactor, Rules

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -342,10 +343,13 @@ def local_day(at: datetime, zone: tzinfo) -> date:
     return (at.astimezone(zone) if at.tzinfo else at).date()
 
 
+@cache
 def code_stamp() -> str:
     """Version and newest change of our own code: what may render the same talk differently."""
-    folder = Path(__file__).parent
-    return f"{__version__}:{max(e.stat().st_mtime_ns for e in os.scandir(folder) if e.name.endswith('.py'))}"
+    newest = 0
+    for folder, _, names in os.walk(Path(__file__).parent):
+        newest = max(newest, *(os.stat(os.path.join(folder, n)).st_mtime_ns for n in names if n.endswith(".py")), 0)
+    return f"{__version__}:{newest}"
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
-from obsidian_import.addresses import bare, fold_path, stem
-from obsidian_import.everyday import commonness, function_word, words, zipf
-from obsidian_import.everyday_words import EVERYDAY
 from obsidian_import.lexicon import Claim, Lexicon, short
-from obsidian_import.surfaces import is_cjk, key, nfc
+from obsidian_import.names.addresses import bare, fold_path, stem
+from obsidian_import.names.everyday import commonness, function_word, words, zipf
+from obsidian_import.names.everyday_words import EVERYDAY
+from obsidian_import.names.surfaces import is_cjk, key, nfc
 
 
 class HowSure(Protocol):

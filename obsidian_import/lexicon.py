@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from obsidian_import.addresses import AppSettings, Index, excluded, filters, fold_path, linkable, stem
+from obsidian_import.names.addresses import AppSettings, Index, excluded, filters, fold_path, linkable, stem
+from obsidian_import.names.surfaces import Matcher, is_cjk, key
 from obsidian_import.notefacts import Facts
-from obsidian_import.surfaces import Matcher, is_cjk, key
 
 Tier = Literal["exact", "alias", "derived"]
 

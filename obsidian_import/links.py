@@ -14,14 +14,14 @@ from functools import cached_property
 from typing import Final
 
 from obsidian_import import markdown
-from obsidian_import.addresses import bare, fold_path, parse_link, render_link, stem
-from obsidian_import.everyday import languages
 from obsidian_import.judgement import WEIGHTS, HowSure, Judge, LinkSettings, Place, Verdict, Weights, pairs
 from obsidian_import.lexicon import Claim, Lexicon, derived
 from obsidian_import.model import Edit, Link, NearMiss
+from obsidian_import.names.addresses import bare, fold_path, parse_link, render_link, stem
+from obsidian_import.names.everyday import languages
+from obsidian_import.names.surfaces import Hit, is_cjk, key, longest
 from obsidian_import.notefacts import frontmatter, head
 from obsidian_import.suggestions import Suggester, repair
-from obsidian_import.surfaces import Hit, is_cjk, key, longest
 
 __all__ = ["LinkSettings", "Linked", "Linker", "repair", "resolve"]
 

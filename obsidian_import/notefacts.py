@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final, NotRequired, TypedDict
 
-from obsidian_import.addresses import parse_link
+from obsidian_import.names.addresses import parse_link
 
 VERSION: Final = 3
 """Part of every cache's name: facts of another version are made anew."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from obsidian_import.addresses import render_link
 from obsidian_import.manifest import NoteState
 from obsidian_import.model import Edit, Link
+from obsidian_import.names.addresses import render_link
 from obsidian_import.records import recorded
 from obsidian_import.world import World
 

@@ -15,11 +15,11 @@ from typing import Final, Literal
 
 from rapidfuzz import fuzz, process
 
-from obsidian_import.addresses import Index, fold_path
-from obsidian_import.addresses import stem as file_stem
-from obsidian_import.everyday import function_word, stem, stems, words
 from obsidian_import.lexicon import Lexicon, short
-from obsidian_import.surfaces import is_cjk, key
+from obsidian_import.names.addresses import Index, fold_path
+from obsidian_import.names.addresses import stem as file_stem
+from obsidian_import.names.everyday import function_word, stem, stems, words
+from obsidian_import.names.surfaces import is_cjk, key
 
 MARGIN: Final = 5.0
 """Points by which the best name must lead the next."""

@@ -20,15 +20,15 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from obsidian_import.addresses import AppSettings
 from obsidian_import.app_settings import read_settings
 from obsidian_import.config import Config
 from obsidian_import.files import private_dir, read_regular, write_atomic
 from obsidian_import.lexicon import Known, Lexicon, build, counted, own_left_out
 from obsidian_import.model import Problem
+from obsidian_import.names.addresses import AppSettings
+from obsidian_import.names.surfaces import Matcher
 from obsidian_import.notefacts import VERSION, Facts, facts, frontmatter, head, prose
 from obsidian_import.paths import fold
-from obsidian_import.surfaces import Matcher
 
 _CACHE: Final = 1
 _HEAD: Final = 16 * 1024

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_import import dialect
+from obsidian_import.render import dialect
 
 CASES = sorted((Path(__file__).parent / "cases" / "dialect").glob("*.md"), key=lambda p: (p.name[:4] != "stay", p.name))
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from obsidian_import import spool
-from obsidian_import.handlers import Caller
+from obsidian_import.wiring.handlers import Caller
 from tests.vaults import Desk, session
 
 ROOT = Path(__file__).resolve().parents[1]

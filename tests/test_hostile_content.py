@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 from obsidian_import import inert
-from obsidian_import.inert_rules import LANGUAGES
+from obsidian_import.inert.rules import LANGUAGES
 from tests.planted import Talk
 from tests.vaults import Desk, session
 

@@ -18,7 +18,7 @@ WRITERS = {
     "apply.py": "the only writer into a vault",
     "files.py": "what apply, spool and the caches write with",
     "spool.py": "the hook's inbox",
-    "wired.py": "settings, skills and CLAUDE.md blocks of `setup`, with the record that takes them out again",
+    "wiring/wired.py": "settings, skills and CLAUDE.md blocks of `setup`, with the record that takes them out again",
     "cache.py": "its own SQLite file",
     "sidecar.py": "the spill of a plan's texts (an unnamed temporary file), this machine's name",
     "vault.py": "its own cache",

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from obsidian_import import inert, inert_rules
+from obsidian_import import inert
 from obsidian_import.inert import Options
+from obsidian_import.inert import rules as inert_rules
 
 M, PAD = "\u2060", "\u200b"
 CASES = sorted((Path(__file__).parent / "cases" / "inert").glob("*.md"))

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_import.addresses import AppSettings, Index, excluded, filters, parse_link, render_link
-from obsidian_import.everyday import commonness, languages, zipf
 from obsidian_import.lexicon import Known, build, derived, numeric
+from obsidian_import.names.addresses import AppSettings, Index, excluded, filters, parse_link, render_link
+from obsidian_import.names.everyday import commonness, languages, zipf
+from obsidian_import.names.surfaces import compose, fold, key
 from obsidian_import.notefacts import facts, prose
-from obsidian_import.surfaces import compose, fold, key
 
 # ------------------------------------------------------------------------------------------- facts
 

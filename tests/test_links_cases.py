@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from obsidian_import.addresses import AppSettings
 from obsidian_import.judgement import LinkSettings
 from obsidian_import.lexicon import Known, Lexicon, build
 from obsidian_import.links import Linked, Linker
 from obsidian_import.markdown import splice, unsplice
+from obsidian_import.names.addresses import AppSettings
 from obsidian_import.notefacts import facts
 
 FOLDER = Path(__file__).parent / "cases" / "links"

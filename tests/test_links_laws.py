@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obsidian_import import markdown
-from obsidian_import.addresses import AppSettings, parse_link
 from obsidian_import.judgement import LinkSettings
 from obsidian_import.lexicon import Known, Lexicon, build
 from obsidian_import.links import Linker
+from obsidian_import.names.addresses import AppSettings, parse_link
 from obsidian_import.notefacts import facts
 
 NAMES = {

@@ -324,8 +324,12 @@ def test_suggestions_are_remembered(desk: Desk) -> None:
     path = desk.json("import", desk.sources, "--report", desk.sources.parent / "page.html")["notes"][0]["path"]
     found = {(s["text"], s["target"]) for s in desk.json("suggest")["suggestions"]}
     assert found == {("zephyr modules", "Zephyr module.md"), ("gearbox plans", "Gearbox plan.md")}
-    assert "suggest --accept &#x27;zephyr modules&#x27;" in (desk.sources.parent / "page.html").read_text(encoding="utf-8")
-    desk.run("suggest", "--accept", "zephyr modules", "Zephyr module.md", "--reject", "gearbox plans", "Gearbox plan.md")
+    assert "suggest --accept &#x27;zephyr modules&#x27;" in (desk.sources.parent / "page.html").read_text(
+        encoding="utf-8"
+    )
+    desk.run(
+        "suggest", "--accept", "zephyr modules", "Zephyr module.md", "--reject", "gearbox plans", "Gearbox plan.md"
+    )
     assert "[[Zephyr module|zephyr modules]]" in desk.read(path)
     assert desk.json("suggest")["suggestions"] == []
     assert "gearbox plans" in desk.read(path)

@@ -15,9 +15,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from obsidian_import import inert, note_text, redact
+from obsidian_import import inert, redact
 from obsidian_import.model import Aside, Conversation, Media, Text, Thinking, ToolCall, ToolResult, Turn
-from obsidian_import.render import Rendering, render, said
+from obsidian_import.render import Rendering, note_text, render, said
 
 CASES = sorted((Path(__file__).parent / "cases" / "render").glob("*.md"))
 REGEN = bool(os.environ.get("OBSIDIAN_IMPORT_REGEN"))

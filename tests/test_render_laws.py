@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obsidian_import import inert, properties
-from obsidian_import.dialect import MESSAGE_HEADING
 from obsidian_import.model import Aside, Conversation, Media, Text, Thinking, ToolCall, ToolResult, Turn
 from obsidian_import.render import Rendered, Rendering, render, said
+from obsidian_import.render.dialect import MESSAGE_HEADING
 
 BERLIN = ZoneInfo("Europe/Berlin")
 OPTIONS = inert.Options()

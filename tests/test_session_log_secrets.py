@@ -1,5 +1,14 @@
-from tests.test_no_secret_anywhere import *
+"""The hook's worker and its logs hold no secret, wherever a text is cut."""
+
+from __future__ import annotations
+
+import json
+
 from tests import planted
+from tests.planted import Garden
+from tests.redact_corpus import contexts, tokens
+from tests.test_no_secret_anywhere import data_of, found, garden, nothing  # noqa: F401 (garden is a fixture)
+from tests.vaults import Desk
 
 
 def test_nothing_of_any_secret_in_the_logs_of_sessions(garden: Garden, desk: Desk) -> None:
@@ -34,7 +43,6 @@ def test_nothing_of_any_secret_in_the_logs_of_sessions(garden: Garden, desk: Des
 
 def test_a_log_cuts_nothing_before_it_is_redacted(desk, monkeypatch):
     """First prompt (300), commands, decisions and open items (240): half a token, or one without its context."""
-    from tests.redact_corpus import contexts, tokens
 
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(desk.sources))
     garden = Garden(desk.sources)
@@ -42,11 +50,10 @@ def test_a_log_cuts_nothing_before_it_is_redacted(desk, monkeypatch):
     for number, plant in enumerate(plants):
         text = garden.plant(plant, "log")
         end = text.index(plant.value) + len(plant.value)
-        lead = lambda size: ("so then I ran this " * 20)[
-            : max(0, size - end + (min(len(plant.value) // 2, 60) if number % 2 else 0) - 1)
-        ]
-        talk = planted.Talk(3000 + number).you(f"{lead(300)} {text} and so on and on").claude("ok")
-        talk.tool("Bash", {"command": f"{lead(240)} {text} and so on and on"}, "ok")
+        inside = min(len(plant.value) // 2, 60) if number % 2 else 0
+        lead = {size: ("so then I ran this " * 20)[: max(0, size - end + inside - 1)] for size in (240, 300)}
+        talk = planted.Talk(3000 + number).you(f"{lead[300]} {text} and so on and on").claude("ok")
+        talk.tool("Bash", {"command": f"{lead[240]} {text} and so on and on"}, "ok")
         talk.you(f"Decision: {lead(240)} {text} and so on").claude(f"TODO: {lead(240)} {text} and so on")
         garden.write(f"projects/-srv-my-app/{talk.sid}.jsonl", talk.text())
     outcome = desk.run("autosave", "--json", code=None)

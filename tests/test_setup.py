@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_import import config, files, handlers, jsontext, wired, wiring
+from obsidian_import import config, files, wiring
 from obsidian_import.errors import UserError
+from obsidian_import.wiring import handlers, jsontext, wired
 from tests.vaults import Desk, session, tree
 
 CALLER = handlers.Caller("/opt/py/bin/python3", "/opt/py/hooks/session_autosave.py", "/home/me/My Vault")

@@ -9,7 +9,7 @@ import click
 from obsidian_import import wiring
 from obsidian_import.commands import common
 from obsidian_import.errors import EXIT_DONE, EXIT_LOOK, UserError
-from obsidian_import.wired import Wiring, carry_out
+from obsidian_import.wiring.wired import Wiring, carry_out
 
 _SIGNS = {"create": "+", "update": "~", "delete": "-", "keep": "=", "leave": "!"}
 

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from obsidian_import import config, files, handlers
+from obsidian_import import config, files
 from obsidian_import.apply import Ground
 from obsidian_import.errors import UserError
+from obsidian_import.wiring import handlers
 
 BEGIN, END = "<!-- obsidian-import:begin", "<!-- obsidian-import:end -->"
 BLOCK = re.compile(rf"{re.escape(BEGIN)}[^\n]*\n.*?{re.escape(END)}", re.DOTALL)

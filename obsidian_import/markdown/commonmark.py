@@ -11,7 +11,7 @@ import re
 import pyromark
 from pyromark.event import Range
 
-from obsidian_import.obsidian_syntax import BLOCKS, Raw
+from obsidian_import.markdown.obsidian_syntax import BLOCKS, Raw
 
 _OPTIONS = (
     pyromark.Options.ENABLE_TABLES

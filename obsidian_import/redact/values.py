@@ -11,7 +11,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import Final
 
-from obsidian_import.redact_rules import STOP, placeholder
+from obsidian_import.redact.rules import STOP, placeholder
 
 
 class Style(Enum):

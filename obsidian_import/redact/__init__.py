@@ -24,10 +24,10 @@ from urllib.parse import quote, quote_plus
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from obsidian_import.errors import UserError
-from obsidian_import.redact_context import Finder, Scan
-from obsidian_import.redact_finders import FINDERS
-from obsidian_import.redact_rules import BACK, BACK_OPTIONAL, DISCORD, DISCORD_BACK, RUN, SHAPES, Shape
-from obsidian_import.redact_values import Style, filler, secret
+from obsidian_import.redact.context import Finder, Scan
+from obsidian_import.redact.finders import FINDERS
+from obsidian_import.redact.rules import BACK, BACK_OPTIONAL, DISCORD, DISCORD_BACK, RUN, SHAPES, Shape
+from obsidian_import.redact.values import Style, filler, secret
 
 MARK: Final = re.compile(r"\[REDACTED:[\w.-]{1,64}:\d{1,9}\]")
 _OPEN: Final = "[REDACTED:"

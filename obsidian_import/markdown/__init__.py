@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import NamedTuple, cast
 
-from obsidian_import.commonmark import commonmark
-from obsidian_import.edits import splice as splice  # noqa: PLC0414 (who edits Markdown looks here first)
-from obsidian_import.edits import unsplice as unsplice  # noqa: PLC0414
-from obsidian_import.obsidian_syntax import Raw, blank, lines_with, may_have_pairs, pairs, tokens
+from obsidian_import.edits import splice as splice
+from obsidian_import.edits import unsplice as unsplice
+from obsidian_import.markdown.commonmark import commonmark
+from obsidian_import.markdown.obsidian_syntax import Raw, blank, lines_with, may_have_pairs, pairs, tokens
 
 
 class Span(NamedTuple):

@@ -15,9 +15,9 @@ from datetime import date, datetime
 from itertools import islice
 
 from obsidian_import import inert, paths, properties, tags
-from obsidian_import.messages import PART_BYTES, Asset, Detail, Message, Redactor, Rendering, Writer
 from obsidian_import.model import Aside, Conversation, Text
-from obsidian_import.note_text import PROSE_LINE, callout, one_line, pieces, sane, width
+from obsidian_import.render.messages import PART_BYTES, Asset, Detail, Message, Redactor, Rendering, Writer
+from obsidian_import.render.note_text import PROSE_LINE, callout, one_line, pieces, sane, width
 
 __all__ = ["PART_BYTES", "Asset", "Detail", "Note", "Redactor", "Rendered", "Rendering", "render", "safe_title", "said"]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from obsidian_import.surfaces import fold, nfc
+from obsidian_import.names.surfaces import fold, nfc
 
 LinkFormat = Literal["shortest", "relative", "absolute"]
 

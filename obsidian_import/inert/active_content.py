@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from obsidian_import.inert_rules import (
+from obsidian_import.inert.rules import (
     ACTIVE_LANGUAGES,
     ACTIVE_PREFIXES,
     HTML_ACTIVE,
@@ -15,7 +15,7 @@ from obsidian_import.inert_rules import (
     REMOTE_IMAGE,
     UNSAFE,
 )
-from obsidian_import.inert_scan import Edit, Options, Scan
+from obsidian_import.inert.scan import Edit, Options, Scan
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from obsidian_import.redact_context import Scan
-from obsidian_import.redact_values import Style, secret
+from obsidian_import.redact.context import Scan
+from obsidian_import.redact.values import Style, secret
 
 # ------------------------------------------------------------------ blocks
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from obsidian_import.redact_rules import harmless_tail
-from obsidian_import.redact_values import Style, secret, strong
+from obsidian_import.redact.rules import harmless_tail
+from obsidian_import.redact.values import Style, secret, strong
 
 
 class Scan:

@@ -7,8 +7,8 @@ import binascii
 import re
 from typing import Final
 
-from obsidian_import.redact_context import Finder, Scan, take
-from obsidian_import.redact_values import Style, secret, strong
+from obsidian_import.redact.context import Finder, Scan, take
+from obsidian_import.redact.values import Style, secret, strong
 
 # ------------------------------------------------------------------ one slot right after the literal
 

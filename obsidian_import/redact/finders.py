@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from obsidian_import.redact_blocks import jwk, kubernetes, pem, pem_tail, piped, seed
-from obsidian_import.redact_context import Finder, named
-from obsidian_import.redact_rules import NAMES
-from obsidian_import.redact_slots import SESSION, arg, authorization, basic, command, cookie, slot, userinfo
-from obsidian_import.redact_values import Style
+from obsidian_import.redact.blocks import jwk, kubernetes, pem, pem_tail, piped, seed
+from obsidian_import.redact.context import Finder, named
+from obsidian_import.redact.rules import NAMES
+from obsidian_import.redact.slots import SESSION, arg, authorization, basic, command, cookie, slot, userinfo
+from obsidian_import.redact.values import Style
 
 # ------------------------------------------------------------------ the table
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from obsidian_import import jsontext
 from obsidian_import.errors import UserError
-from obsidian_import.jsontext import Node
+from obsidian_import.wiring import jsontext
+from obsidian_import.wiring.jsontext import Node
 
 Role = Literal["end", "sweep", "checkpoint", "brief"]
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from obsidian_import.inert_active import Finding, active
-from obsidian_import.inert_rules import (
+from obsidian_import.inert.active_content import Finding, active
+from obsidian_import.inert.rules import (
     ASCII,
     CONTROLS,
     MARK,
@@ -25,7 +25,7 @@ from obsidian_import.inert_rules import (
     UNSAFE,
     query,
 )
-from obsidian_import.inert_scan import DEFAULT, ESCAPE, Edit, Options, Scan
+from obsidian_import.inert.scan import DEFAULT, ESCAPE, Edit, Options, Scan
 
 __all__ = ["Finding", "Inert", "Options", "active", "code", "line", "prose", "restore"]
 

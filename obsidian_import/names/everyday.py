@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from obsidian_import.everyday_words import EVERYDAY, FUNCTION, TELLTALE
-from obsidian_import.surfaces import is_cjk
+from obsidian_import.names.everyday_words import EVERYDAY, FUNCTION, TELLTALE
+from obsidian_import.names.surfaces import is_cjk
 
 UNSEEN: Final = 2.0
 """Zipf given to a word no list knows: they end at 3."""

@@ -19,10 +19,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from obsidian_import import config, files, handlers
+import obsidian_import
+from obsidian_import import config, files
 from obsidian_import.errors import UserError
 from obsidian_import.retention import config_dir
-from obsidian_import.wired import BEGIN, BLOCK, END, Piece, Record, Wiring, bytes_of, encoded, text_of, way_back
+from obsidian_import.wiring import handlers
+from obsidian_import.wiring.wired import BEGIN, BLOCK, END, Piece, Record, Wiring, bytes_of, encoded, text_of, way_back
 
 SKILLS = ("save", "pickup")
 _OWNER = re.compile(r"^  owner: obsidian-import\s*$", re.MULTILINE)
@@ -266,6 +268,6 @@ def remove() -> Wiring:
 
 def shipped(name: str) -> Path:
     """Our own `hooks` or `claude-md` folder: inside the package in a wheel, beside it in a checkout."""
-    here = Path(__file__).resolve().parent
+    here = Path(obsidian_import.__file__).resolve().parent
     inside = here / f"_{name.replace('-', '_')}"
     return inside if inside.is_dir() else here.parent / name

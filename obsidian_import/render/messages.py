@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Literal, Protocol
 
-from obsidian_import import dialect, inert, paths
+from obsidian_import import inert, paths
 from obsidian_import.model import Aside, Block, Conversation, Media, Text, ToolCall, ToolResult, Turn
-from obsidian_import.note_text import (
+from obsidian_import.render import dialect
+from obsidian_import.render.note_text import (
     BREAK,
     CODE_LINE,
     PROSE_LINE,

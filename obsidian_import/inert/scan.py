@@ -11,8 +11,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from obsidian_import.inert_blocks import Fence, blocks
-from obsidian_import.inert_rules import (
+from obsidian_import.inert.blocks import Fence, blocks
+from obsidian_import.inert.rules import (
     CONTAINERS,
     DELIMITER_ROW,
     DOLLARS,
