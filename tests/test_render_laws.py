@@ -28,6 +28,7 @@ class Blind:
 
     def __init__(self) -> None:
         self.seen: list[str] = []
+        self.counts: dict[str, int] = {}
 
     def redact(self, text: str) -> str:
         self.seen.append(text)

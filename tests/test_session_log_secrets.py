@@ -41,7 +41,7 @@ def test_nothing_of_any_secret_in_the_logs_of_sessions(garden: Garden, desk: Des
     nothing(found(garden, desk, said))
 
 
-def test_a_log_cuts_nothing_before_it_is_redacted(desk, monkeypatch):
+def test_a_log_cuts_nothing_before_it_is_redacted(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """First prompt (300), commands, decisions and open items (240): half a token, or one without its context."""
 
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(desk.sources))
@@ -54,7 +54,7 @@ def test_a_log_cuts_nothing_before_it_is_redacted(desk, monkeypatch):
         lead = {size: ("so then I ran this " * 20)[: max(0, size - end + inside - 1)] for size in (240, 300)}
         talk = planted.Talk(3000 + number).you(f"{lead[300]} {text} and so on and on").claude("ok")
         talk.tool("Bash", {"command": f"{lead[240]} {text} and so on and on"}, "ok")
-        talk.you(f"Decision: {lead(240)} {text} and so on").claude(f"TODO: {lead(240)} {text} and so on")
+        talk.you(f"Decision: {lead[240]} {text} and so on").claude(f"TODO: {lead[240]} {text} and so on")
         garden.write(f"projects/-srv-my-app/{talk.sid}.jsonl", talk.text())
     outcome = desk.run("autosave", "--json", code=None)
     assert outcome.json["totals"]["create"] >= 150
