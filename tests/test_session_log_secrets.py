@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests import planted
 from tests.planted import Garden
 from tests.redact_corpus import contexts, tokens
