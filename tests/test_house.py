@@ -15,7 +15,12 @@ from obsidian_import.config import data_dir
 
 PACKAGE = Path(__file__).resolve().parents[1] / "obsidian_import"
 WRITERS = {
-    "apply.py": "the only writer into a vault",
+    "apply/__init__.py": "the only writer into a vault",
+    "apply/ground.py": "a room of it: folders that come and go with our files",
+    "apply/healing.py": "a room of it: after a crash",
+    "apply/journal.py": "a room of it: the sidecar",
+    "apply/one.py": "a room of it: one file",
+    "apply/originals.py": "a room of it: what --move takes away",
     "files.py": "what apply, spool and the caches write with",
     "spool.py": "the hook's inbox",
     "wiring/wired.py": "settings, skills and CLAUDE.md blocks of `setup`, with the record that takes them out again",

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 import click
 import orjson
 
-from obsidian_import.apply import Receipt, apply, heal
+from obsidian_import.apply import Receipt, apply
+from obsidian_import.apply.healing import heal
 from obsidian_import.cli import complain, printable
 from obsidian_import.config import find_vault
 from obsidian_import.errors import EXIT_CANNOT, EXIT_DONE, EXIT_LOOK

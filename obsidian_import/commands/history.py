@@ -333,7 +333,7 @@ def prune(*, keep: int, dry_run: bool, vault_named: str | None, as_json: bool) -
     Example:
       obsidian-import prune --keep 90 --dry-run
     """
-    from obsidian_import.apply import drop_objects  # noqa: PLC0415 (rarely used)
+    from obsidian_import.apply.journal import drop_objects  # noqa: PLC0415 (rarely used)
     from obsidian_import.pruning import unneeded  # noqa: PLC0415
 
     vault = common.vault_of(vault_named)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from obsidian_import import config, files
-from obsidian_import.apply import Ground
+from obsidian_import.apply.ground import Ground
 from obsidian_import.errors import UserError
 from obsidian_import.wiring import handlers
 
