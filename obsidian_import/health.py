@@ -19,9 +19,9 @@ from obsidian_import.manifest import Change
 from obsidian_import.markdown import places, regions
 from obsidian_import.names.addresses import parse_link
 from obsidian_import.plan import Plan, Row
-from obsidian_import.records import recorded
+from obsidian_import.records import recorded, unlinked
 from obsidian_import.redact import Redactor, Rules
-from obsidian_import.relinking import row_of, unlinked
+from obsidian_import.relinking import row_of
 from obsidian_import.world import World
 
 MAX_LINE = 8_000  # characters
@@ -134,7 +134,7 @@ def _recorded(world: World, path: str, base: str | None) -> Iterator[Finding]:
             "manifest", path, "the text we generated is lost from the sidecar: edits cannot be merged any more"
         )
         return
-    text = unlinked(world, state)
+    text = unlinked(world.texts, state)
     if text is None:
         yield Finding("manifest", path, "the recorded links do not fit the recorded text")
         return
@@ -218,7 +218,7 @@ def mended(world: World, rules: Rules, findings: list[Finding]) -> Plan:
     changes: list[Change] = []
     for state in sorted(world.states(), key=lambda s: (s.path, s.part)):
         path = world.find(state.key, state.part, state.path)
-        text = unlinked(world, state)
+        text = unlinked(world.texts, state)
         if path is None or path not in bad or text is None:
             continue
         clean = Redactor(rules).redact(text)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from obsidian_import.edits import unsplice
 from obsidian_import.manifest import NoteState
 from obsidian_import.model import Edit, Link
+from obsidian_import.sidecar import Texts
 
 
 def record(link: Link) -> dict[str, Any]:
@@ -40,3 +42,14 @@ def recorded(state: NoteState) -> list[Link]:
         )
         for e in state.entry.edits
     ]
+
+
+def unlinked(texts: Texts, state: NoteState) -> str | None:
+    """The text we generated last, without our links; None where it is lost."""
+    text = texts.text(state.base)
+    if text is None:
+        return None
+    try:
+        return unsplice(text, [link.edit for link in recorded(state)])
+    except ValueError:
+        return None

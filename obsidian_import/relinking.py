@@ -9,24 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable
 from typing import Any
 
-from obsidian_import.edits import unsplice
 from obsidian_import.landing import Lander, Wanted, linker
 from obsidian_import.manifest import Change, NoteState
 from obsidian_import.plan import Plan, Row
 from obsidian_import.properties import read as read_properties
-from obsidian_import.records import recorded
+from obsidian_import.records import unlinked
 from obsidian_import.world import World
-
-
-def unlinked(world: World, state: NoteState) -> str | None:
-    """The text we generated last, without our links; None where it is lost."""
-    text = world.texts.text(state.base)
-    if text is None:
-        return None
-    try:
-        return unsplice(text, [link.edit for link in recorded(state)])
-    except ValueError:
-        return None
 
 
 def row_of(state: NoteState, text: str) -> Row:
@@ -59,7 +47,7 @@ def relink(
     for state in chosen(world, only):
         if (state.key, state.part) in without:
             continue
-        text = unlinked(world, state)
+        text = unlinked(world.texts, state)
         path = world.find(state.key, state.part, state.path)
         if text is None:
             rows.append(_lost(state, path))
@@ -112,7 +100,7 @@ def suggestions(world: World) -> list[dict[str, Any]]:
     judge = linker(world)
     pairs: dict[tuple[str, str], dict[str, Any]] = {}
     for state in world.states():
-        text, path = unlinked(world, state), world.find(state.key, state.part, state.path)
+        text, path = unlinked(world.texts, state), world.find(state.key, state.part, state.path)
         if text is None or path is None:
             continue
         for miss in judge.find(text, path, suggest=True).misses:

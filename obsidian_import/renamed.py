@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from obsidian_import.manifest import NoteState
 from obsidian_import.model import Edit, Link
 from obsidian_import.names.addresses import render_link
-from obsidian_import.records import recorded
+from obsidian_import.records import recorded, unlinked
 from obsidian_import.world import World
 
 _AROUND = 24  # characters on each side by which a place is found again in a text that has grown
@@ -29,7 +29,7 @@ def with_renamed(world: World, state: NoteState | None, text: str, path: str, fo
 
     index = world.lexicon.index
     became = repair({link.target for link in stale}, index, world.lexicon)
-    before = _unlinked(world, state)
+    before = unlinked(world.texts, state) or ""
     linked = {link.target for link in found}
     kept = list(found)
     for link in stale:
@@ -52,12 +52,6 @@ def with_renamed(world: World, state: NoteState | None, text: str, path: str, fo
         kept.append(Link(edit, target, link.text, link.tier, link.score, {**link.terms, "renamed": 1.0}, line))
         linked.add(target)
     return sorted(kept, key=lambda one: one.edit.start)
-
-
-def _unlinked(world: World, state: NoteState) -> str:
-    from obsidian_import.relinking import unlinked  # noqa: PLC0415 (relinking lands notes; landing asks us)
-
-    return unlinked(world, state) or ""
 
 
 def _place(link: Link, before: str, text: str) -> int | None:

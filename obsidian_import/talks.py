@@ -18,8 +18,8 @@ from obsidian_import.manifest import Change, NoteState
 from obsidian_import.markdown import regions
 from obsidian_import.model import POORER, Conversation, richness
 from obsidian_import.plan import Row
+from obsidian_import.records import unlinked
 from obsidian_import.redact import Redactor, Rules
-from obsidian_import.relinking import unlinked
 from obsidian_import.render import Detail, Note, Rendering, render, safe_title, said
 from obsidian_import.tags import Keymap, tag
 
@@ -178,7 +178,7 @@ class Talks:
             world = self.lander.world
             for state in world.states():
                 is_poor = richness(state.entry.source) == richness(POORER[0])
-                if state.part == 1 and is_poor == poor and (text := unlinked(world, state)) is not None:
+                if state.part == 1 and is_poor == poor and (text := unlinked(world.texts, state)) is not None:
                     known.add(state.path, sameness.fingerprint(inert.restore(text[a:b]) for a, b in regions(text)))
         return known
 

@@ -17,8 +17,8 @@ from obsidian_import.links import Linker
 from obsidian_import.manifest import Change, NoteState
 from obsidian_import.model import Link, NearMiss
 from obsidian_import.plan import Plan
-from obsidian_import.records import recorded
-from obsidian_import.relinking import chosen, suggestions, unlinked
+from obsidian_import.records import recorded, unlinked
+from obsidian_import.relinking import chosen, suggestions
 from obsidian_import.relinking import relink as plan_relink
 from obsidian_import.world import World, see
 
@@ -90,7 +90,7 @@ def explain(*, note: str, vault_named: str | None, as_json: bool) -> int:
         result["note"] = path
         for link in recorded(state):
             result["accepted"].append(_accepted(link))
-        text = unlinked(world, state)
+        text = unlinked(world.texts, state)
         if text is None:
             raise UserError(f"the text we generated for {path} is lost from the sidecar", "import the talk again")
         for miss in judge.find(text, path, suggest=True).misses:
@@ -164,7 +164,9 @@ def suggest(
             changed, settings = _decided(world, accept, reject)
             judge = Linker(world.lexicon, settings)
             texts = {t.casefold() for t, _ in (*accept, *reject)}
-            notes = [s.key for s in world.states() if any(t in (unlinked(world, s) or "").casefold() for t in texts)]
+            notes = [
+                s.key for s in world.states() if any(t in (unlinked(world.texts, s) or "").casefold() for t in texts)
+            ]
             plan = plan_relink(world, Lander(world, Sure(world, judge)), notes)
             plan = Plan("suggest", plan.rows, (*changed, *plan.changes), read=plan.read)
             return _end(plan, world, dry_run=dry_run, as_json=as_json)
