@@ -251,7 +251,8 @@ def test_an_editor_that_saves_meanwhile_wins(scene: Any, name: str, tmp_path: Pa
 
 def test_a_text_set_aside_by_a_killed_run_comes_back(tmp_path: Path) -> None:
     """Killed between exchange and look, with a person's text in what came out: it is in its place again."""
-    from obsidian_import import apply, files
+    from obsidian_import import files
+    from obsidian_import.apply.one import ASIDE
 
     stage = Stage(tmp_path)
     args = update(stage)
@@ -270,7 +271,7 @@ def test_a_text_set_aside_by_a_killed_run_comes_back(tmp_path: Path) -> None:
         patch.setattr(files, "exchange", exchange)
         with pytest.raises(acts.Killed):
             stage.call(*args)
-    assert apply.ASIDE in "".join(acts.leftovers(stage.vault))
+    assert ASIDE in "".join(acts.leftovers(stage.vault))
     stage.call("undo", "no-such-run")
     assert path.read_bytes() == saved
     assert not acts.leftovers(stage.vault)

@@ -193,7 +193,7 @@ def test_clocks_that_disagree_do_not_change_the_order(apart: Two, monkeypatch: p
     apart.at("a").run("import", apart.desk.sources)
     apart.sync()
     b = apart.at("b")
-    monkeypatch.setattr(apply, "_now", lambda: datetime.now(UTC) - timedelta(days=365))
+    monkeypatch.setattr(apply, "moment", lambda: datetime.now(UTC) - timedelta(days=365))
     b.run("undo", b.json("log")["runs"][0]["run"])
     assert [r["command"] for r in b.json("log")["runs"]] == ["import", "undo"]
     assert b.json("import", b.sources)["totals"]["create"] == 1
