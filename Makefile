@@ -29,10 +29,10 @@ tests: $(VENV)/.installed
 	$(BIN)/python -m pytest -n auto -m "not soak"
 
 soak: $(VENV)/.installed
-	$(BIN)/python -m pytest -m soak
+	$(BIN)/python -m pytest -n auto -m soak
 
 bench: $(VENV)/.installed
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/import_speed.py
 
 clean:
 	rm -rf $(VENV) $(DEMO)

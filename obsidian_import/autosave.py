@@ -70,6 +70,7 @@ class Saver:
 
     def plan(self) -> tuple[Plan, list[str]]:
         """The plan, and the spool files it deals with (to be dropped once it was carried out)."""
+        self.cache.rules = lambda: self.rules
         events = list(self._events())
         if not events and not self.sweep:
             return Plan("autosave"), []

@@ -98,7 +98,7 @@ class Cache:
 
         if self._rules is None and self.rules is not None:
             self._rules = self.rules()
-        if not any(find(text, self._rules) for text in _texts(value)):
+        if not find("\n\n".join(_texts(value)), self._rules):  # one search; a blank line joins no two of them
             self._insert("INSERT OR REPLACE INTO memo VALUES (?, ?, ?, ?)", place(file), kind, stamp(file), value)
 
     # ---------------------------------------------------------------- outcomes

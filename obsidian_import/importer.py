@@ -23,7 +23,7 @@ from obsidian_import.cache import Cache, unit_id
 from obsidian_import.config import data_dir
 from obsidian_import.errors import UserError
 from obsidian_import.files import digest
-from obsidian_import.landing import Lander, Sure, rules
+from obsidian_import.landing import Lander, Sure
 from obsidian_import.manifest import Change, NoteState
 from obsidian_import.model import Conversation, File, Found, Group, Problem, Skip
 from obsidian_import.plan import Plan, Row
@@ -98,7 +98,7 @@ class Importer:
 
     def plan(self) -> Plan:
         """Read everything, decide everything."""
-        self.cache.rules = lambda: rules(self.world.config)
+        self.cache.rules = lambda: self._talks().rules
         detected = formats.detect(expand(self.request.sources, skip=[self.world.vault]))
         for found in detected.found:
             self._other(found)

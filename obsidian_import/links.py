@@ -51,6 +51,7 @@ _WORDS: Final = {
     "heading": "in a heading",
     "tag": "inside a tag",
     "table": "in a table's head",
+    "inert": "inside something that was made inert",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from obsidian_import import inert
 from tests.vaults import Desk, Session, session
 
 
@@ -342,3 +343,15 @@ def test_instructions_for_agents_are_no_targets(desk: Desk) -> None:
     desk.write("CLAUDE.md", "# CLAUDE\n")
     session(1).you("Does CLAUDE know? Ask Claude.").claude("I do.").save(desk.sources)
     assert desk.json("import", desk.sources)["totals"]["links"] == 0
+
+
+def test_no_link_inside_what_was_made_inert(desk: Desk) -> None:
+    """HTML, comments and tags of the chat can be had back as they were; the name in plain words is linked."""
+    desk.write("Zephyrhold.md", "# Zephyrhold\n")
+    said = '<a href="Zephyrhold">x</a> and <!-- Zephyrhold --> and #Zephyrhold'
+    session(1).you(said).claude("So Zephyrhold it is.").save(desk.sources)
+    path = desk.json("import", desk.sources)["notes"][0]["path"]
+    text = desk.read(path)
+    assert text.count("[[Zephyrhold]]") == 1
+    assert "So [[Zephyrhold]] it is." in text
+    assert said in inert.restore(text)

@@ -7,7 +7,6 @@ A format is one module with `NAME`, `claims`, `groups` and `read`. To add one: w
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -52,8 +51,6 @@ def formats() -> tuple[Format, ...]:
     """The format modules, loaded, in their order."""
     found = []
     for name in MODULES:
-        if importlib.util.find_spec(f"{__name__}.{name}") is None:
-            continue
         found.append(cast("Format", importlib.import_module(f"{__name__}.{name}")))
     return tuple(found)
 

@@ -181,6 +181,8 @@ _GATES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("-", (("flag", rf"-(?<![\w-]-)-?[A-Za-z](?:{_WORD}|-)*+(?:=[^\s\0]*)?"),)),
     ("$", (("variable", r"\$(?:[A-Za-z_]\w*|\{[^{}\n]*\})"),)),
     ("%", (("variable", r"%[A-Za-z_]\w*%"),)),
+    # What was made inert (`<` mark `a href=…>`, `#` mark `tag`) is to be had back as it was: no link in it.
+    ("\u2060", (("inert", "\u2060(?:(?<=<\u2060)[^\\n<>]+>?|(?<=#\u2060)[^\\s]+)"),)),
 )
 _SEARCHES = tuple(
     (char, ("", *(name for name, _ in things)), re.compile("|".join(f"{p}()" for _, p in things), re.MULTILINE))
@@ -392,6 +394,7 @@ def _always(kind: str) -> Callable[[str, int, int], Raw | None]:
 
 _WHOLES: dict[str, Callable[[str, int, int], Raw | None]] = {
     "own_wikilink": _always("own_wikilink"),
+    "inert": _always("inert"),
     "escape": _always("escape"),
     "entity": _entity,
     "tag": _tag,
