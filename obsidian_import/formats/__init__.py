@@ -49,10 +49,7 @@ class Format(Protocol):
 @cache
 def formats() -> tuple[Format, ...]:
     """The format modules, loaded, in their order."""
-    found = []
-    for name in MODULES:
-        found.append(cast("Format", importlib.import_module(f"{__name__}.{name}")))
-    return tuple(found)
+    return tuple(cast("Format", importlib.import_module(f"{__name__}.{name}")) for name in MODULES)
 
 
 FORMATS: tuple[Format, ...]
