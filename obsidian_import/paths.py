@@ -144,7 +144,7 @@ def _boundary(text: str, at: int) -> bool:
 
 def stem(day: date | None, title: str) -> str:
     """`YYYY-MM-DD Title`, with room left for part, id and extension; the title alone where no day is known."""
-    name = safe_name(title)
+    name = safe_name(title.rstrip("… "))  # the mark of a cut title says nothing in a name
     if day is None:
         return safe_name(cut(name, STEM_BYTES - 1))
     return f"{day.year:04d}-{day.month:02d}-{day.day:02d} {cut(name, STEM_BYTES - 11) or _UNTITLED}"
