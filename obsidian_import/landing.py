@@ -18,7 +18,7 @@ from obsidian_import.manifest import Change, NoteState
 from obsidian_import.merge import Merged, merge
 from obsidian_import.model import Link
 from obsidian_import.plan import Action, Clash, Keep, Row, Set, reconcile
-from obsidian_import.records import record
+from obsidian_import.records import record, words
 from obsidian_import.renamed import with_renamed
 from obsidian_import.world import World
 
@@ -188,7 +188,7 @@ class Lander:
 def _shown(link: Link, text: str, *, sentences: bool) -> dict[str, Any]:
     row: dict[str, Any] = {
         "target": link.target,
-        "text": link.text,
+        "text": words(link),
         "line": link.line,
         "tier": link.tier,
         "score": round(link.score, 2),
@@ -199,5 +199,5 @@ def _shown(link: Link, text: str, *, sentences: bool) -> dict[str, Any]:
         left = max(text.rfind("\n", 0, start) + 1, start - SENTENCE)
         newline = text.find("\n", end)
         right = min(newline if newline >= 0 else len(text), end + SENTENCE)
-        row["sentence"] = [text[left:start], link.text, text[end:right]]
+        row["sentence"] = [text[left:start], words(link), text[end:right]]
     return row

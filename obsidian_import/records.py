@@ -53,3 +53,10 @@ def unlinked(texts: Texts, state: NoteState) -> str | None:
         return unsplice(text, [link.edit for link in recorded(state)])
     except ValueError:
         return None
+
+
+def words(link: Link) -> str:
+    """What a reader sees of a link: the linked words, of a talk's own `[[X|y]]` what it shows."""
+    if link.tier == "own" and link.text.startswith("\\[\\["):
+        return link.text[4:].removesuffix("]]").rpartition("|")[2].rstrip("\\") or link.text
+    return link.text

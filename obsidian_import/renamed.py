@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from obsidian_import.manifest import NoteState
 from obsidian_import.model import Edit, Link
 from obsidian_import.names.addresses import render_link
-from obsidian_import.records import recorded, unlinked
+from obsidian_import.records import recorded, unlinked, words
 from obsidian_import.world import World
 
 _AROUND = 24  # characters on each side by which a place is found again in a text that has grown
@@ -40,7 +40,9 @@ def with_renamed(world: World, state: NoteState | None, text: str, path: str, fo
         if start is None or any(start < o.edit.end and o.edit.start < start + len(link.edit.old) for o in kept):
             continue
         address = index.address(target, path)
-        new = render_link(address.text, link.text, table="\\|" in link.edit.new, markdown=index.settings.markdown_links)
+        new = render_link(
+            address.text, words(link), table="\\|" in link.edit.new, markdown=index.settings.markdown_links
+        )
         if address.problem or new is None:
             continue
         old_name = link.target.rpartition("/")[2].removesuffix(".md")

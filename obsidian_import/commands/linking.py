@@ -17,7 +17,7 @@ from obsidian_import.links import Linker
 from obsidian_import.manifest import Change, NoteState
 from obsidian_import.model import Link, NearMiss
 from obsidian_import.plan import Plan
-from obsidian_import.records import recorded, unlinked
+from obsidian_import.records import recorded, unlinked, words
 from obsidian_import.relinking import chosen, suggestions
 from obsidian_import.relinking import relink as plan_relink
 from obsidian_import.world import World, see
@@ -108,7 +108,7 @@ def explain(*, note: str, vault_named: str | None, as_json: bool) -> int:
 
 def _accepted(link: Link) -> dict[str, Any]:
     return {
-        "text": link.text,
+        "text": words(link),
         "target": link.target,
         "reason": link.edit.why,
         "tier": link.tier,
