@@ -17,12 +17,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from obsidian_import import inert, paths, projects, properties, session_log, spool
+from obsidian_import import paths, projects, properties, session_log, spool
 from obsidian_import.cache import Cache
 from obsidian_import.errors import UserError
 from obsidian_import.files import read_regular
 from obsidian_import.formats import claude_code
-from obsidian_import.landing import Lander, Sure, Wanted
+from obsidian_import.landing import Lander, Sure, Wanted, inert_options
 from obsidian_import.manifest import Change
 from obsidian_import.model import Conversation, File, Group, Problem, Skip
 from obsidian_import.plan import Plan, Row
@@ -214,12 +214,7 @@ class Saver:
             chat=chat,
             named=self._named(talk),
         )
-        options = inert.Options(
-            tasks=config.inert.tasks,
-            tags=config.inert.tags,
-            wikilinks=config.inert.wikilinks,
-            fields=config.inert.fields,
-        )
+        options = inert_options(config)
         text = session_log.text(told, setting, redactor.redact, options)
 
         def fresh() -> str:

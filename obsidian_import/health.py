@@ -14,14 +14,13 @@ from typing import Any, Literal
 
 from obsidian_import import inert, redact
 from obsidian_import.files import read_regular
-from obsidian_import.landing import Lander, Sure, Wanted
-from obsidian_import.manifest import Change
+from obsidian_import.landing import Lander, Sure, inert_options
 from obsidian_import.markdown import places, regions
 from obsidian_import.names.addresses import parse_link
-from obsidian_import.plan import Plan, Row
+from obsidian_import.plan import Plan
 from obsidian_import.records import recorded, unlinked
-from obsidian_import.redact import Redactor, Rules
-from obsidian_import.relinking import row_of
+from obsidian_import.redact import MARK, Redactor, Rules
+from obsidian_import.relinking import relink
 from obsidian_import.world import World
 
 MAX_LINE = 8_000  # characters
@@ -207,37 +206,14 @@ def _json(path: Path) -> Any:
 def mended(world: World, rules: Rules, findings: list[Finding]) -> Plan:
     """The plan that mends what is ours: secrets and active content in the text we generated, links that lead nowhere."""
     bad = {f.path for f in findings if f.ours and f.kind in ("secret", "active", "link")}
-    lander = Lander(world, Sure(world))
-    options = inert.Options(
-        tasks=world.config.inert.tasks,
-        tags=world.config.inert.tags,
-        wikilinks=world.config.inert.wikilinks,
-        fields=world.config.inert.fields,
-    )
-    rows: list[Row] = []
-    changes: list[Change] = []
-    for state in sorted(world.states(), key=lambda s: (s.path, s.part)):
-        path = world.find(state.key, state.part, state.path)
-        text = unlinked(world.texts, state)
-        if path is None or path not in bad or text is None:
-            continue
-        clean = Redactor(rules).redact(text)
-        if inert.active(clean):
-            clean = _inert_again(clean, options)
-        wanted = Wanted(
-            key=state.key,
-            part=state.part,
-            text=clean,
-            row=row_of(state, clean),
-            source=state.entry.source,
-            assets=tuple(state.entry.assets),
-            project=state.entry.project,
-        )
-        row, change = lander.land(wanted, path, state, exists=True)
-        rows.append(row)
-        if change is not None:
-            changes.append(change)
-    return Plan("check", tuple(rows), tuple(changes), read=len(rows))
+    options = inert_options(world.config)
+
+    def mend(text: str) -> str:
+        highest = max((int(mark.rpartition(":")[2][:-1]) for mark in MARK.findall(text)), default=0)
+        clean = Redactor(rules, after=highest).redact(text)
+        return _inert_again(clean, options) if inert.active(clean) else clean
+
+    return relink(world, Lander(world, Sure(world)), bad, command="check", mend=mend)
 
 
 def _inert_again(text: str, options: inert.Options) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from obsidian_import import inert
 from obsidian_import.config import Config
 from obsidian_import.edits import splice
 from obsidian_import.files import digest
@@ -67,6 +68,12 @@ def rules(config: Config) -> Rules:
 
     redact = config.redact
     return Rules(allow=frozenset(redact.allow), patterns=redact.patterns, known=known_from_env(os.environ))
+
+
+def inert_options(config: Config) -> inert.Options:
+    """The configuration's wishes about the chat's own tasks, tags, links and fields."""
+    wish = config.inert
+    return inert.Options(tasks=wish.tasks, tags=wish.tags, wikilinks=wish.wikilinks, fields=wish.fields)
 
 
 def linker(world: World) -> Linker:

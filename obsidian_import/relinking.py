@@ -6,7 +6,7 @@ anew long after its transcript was deleted. What a person has done to the note i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from typing import Any
 
 from obsidian_import.landing import Lander, Wanted, linker
@@ -39,9 +39,18 @@ def row_of(state: NoteState, text: str) -> Row:
 
 
 def relink(
-    world: World, lander: Lander, only: Collection[str] | None = None, without: Container[tuple[str, int]] = ()
+    world: World,
+    lander: Lander,
+    only: Collection[str] | None = None,
+    without: Container[tuple[str, int]] = (),
+    *,
+    command: str = "relink",
+    mend: Callable[[str], str] = str,
 ) -> Plan:
-    """The plan that brings our notes (`only` these paths or keys; `without` these) to what today's vault says."""
+    """The plan that brings our notes (`only` these paths or keys; `without` these) to what today's vault says.
+
+    `mend` is applied to the unlinked text first (`check --repair`).
+    """
     rows: list[Row] = []
     changes: list[Change] = []
     for state in chosen(world, only):
@@ -54,6 +63,7 @@ def relink(
             continue
         if path is None:
             continue  # deleted by a person, or not downloaded: neither is brought back by links
+        text = mend(text)
         wanted = Wanted(
             key=state.key,
             part=state.part,
@@ -67,7 +77,7 @@ def relink(
         rows.append(row)
         if change is not None:
             changes.append(change)
-    return Plan("relink", tuple(rows), tuple(changes), read=len(rows))
+    return Plan(command, tuple(rows), tuple(changes), read=len(rows))
 
 
 def chosen(world: World, only: Iterable[str] | None) -> list[NoteState]:

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from obsidian_import import inert, paths, sameness
-from obsidian_import.config import Config
 from obsidian_import.files import digest
-from obsidian_import.landing import Lander, Wanted
+from obsidian_import.landing import Lander, Wanted, inert_options
 from obsidian_import.manifest import Change, NoteState
 from obsidian_import.markdown import regions
 from obsidian_import.model import POORER, Conversation, richness
@@ -216,12 +215,6 @@ class Talks:
 def words_digest(talk: Conversation) -> str:
     """What was said, as a digest: two files with the same words are copies."""
     return digest("\0".join(said(talk)).encode("utf-8", "surrogatepass"))[:32]
-
-
-def inert_options(config: Config) -> inert.Options:
-    """The configuration's wishes about the chat's own tasks, tags, links and fields."""
-    wish = config.inert
-    return inert.Options(tasks=wish.tasks, tags=wish.tags, wikilinks=wish.wikilinks, fields=wish.fields)
 
 
 def _list(value: object) -> list[str]:

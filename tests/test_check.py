@@ -75,3 +75,19 @@ def test_lost_texts_and_damaged_records_are_found(desk: Desk) -> None:
     manifest.write_bytes(manifest.read_bytes() + b"junk\n")
     result = desk.json("check", code=4)
     assert [f["what"][:9] for f in result["findings"]] == ["a damaged", "the text "]
+
+
+def test_a_secret_the_older_rules_missed_is_taken_out_of_our_text(desk: Desk) -> None:
+    """A new pattern in the configuration: `--repair` takes it out, with the next number, and undo brings it back."""
+    session(1).you(f"use {KEY} for nimbus-4711-x").claude("Ok.").save(desk.sources)
+    path = desk.json("import", desk.sources)["notes"][0]["path"]
+    before = desk.read(path)
+    assert "[REDACTED:github-token:1]" in before or ":1]" in before
+    desk.write(".obsidian-import/config.yaml", "redact:\n  patterns:\n    nimbus: nimbus-\\d+-\\w\n")
+    assert ("secret", True) in kinds(desk.json("check", code=4))
+    desk.run("check", "--repair")
+    after = desk.read(path)
+    assert "nimbus-4711-x" not in after
+    assert "[REDACTED:nimbus:2]" in after
+    desk.run("undo")
+    assert desk.read(path) == before

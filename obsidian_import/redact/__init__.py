@@ -331,9 +331,11 @@ def find(text: str, rules: Rules | None = None) -> list[Hit]:
 class Redactor:
     """Takes the secrets out of the texts of one note, in the order they are given."""
 
-    __slots__ = ("_echo", "_engine", "_marks", "_rules", "counts")
+    __slots__ = ("_after", "_echo", "_engine", "_marks", "_rules", "counts")
 
-    def __init__(self, rules: Rules | None = None) -> None:
+    def __init__(self, rules: Rules | None = None, after: int = 0) -> None:
+        """`after`: the highest number of the marks that a text has already; new ones go on from there."""
+        self._after = after
         self._rules = rules or default_rules()
         self._engine = self._rules.engine
         self._marks: dict[str, tuple[str, str]] = {}
@@ -376,7 +378,7 @@ class Redactor:
 
     def _mark(self, value: str, kind: str) -> str:
         if value not in self._marks:
-            self._marks[value] = (f"[REDACTED:{kind}:{len(self._marks) + 1}]", kind)
+            self._marks[value] = (f"[REDACTED:{kind}:{self._after + len(self._marks) + 1}]", kind)
             if len(self._echo) < _ECHO and 10 <= len(value) <= 4096 and secret(value[:300], Style.PROSE, passish=False):
                 self._echo.append(value)
         mark, kind = self._marks[value]
