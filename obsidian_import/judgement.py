@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, Protocol
 
 from obsidian_import.lexicon import Claim, Lexicon, short
 from obsidian_import.names.addresses import bare, fold_path, stem
-from obsidian_import.names.everyday import commonness, function_word, words, zipf
+from obsidian_import.names.everyday import commonness, content, function_word, words, zipf
 from obsidian_import.names.everyday_words import EVERYDAY
 from obsidian_import.names.surfaces import is_cjk, key, nfc
 
@@ -256,7 +256,7 @@ class Judge:
         if capitals and exact and name not in EVERYDAY:
             # `WHO` in capitals is not the word "who"; `TODO` and `API` are everybody's.
             common = min(common, 3.0)
-        several = len(words(name)) > 1
+        several = len(content(name)) > 1
         inner = exact and any(c.isupper() or c.isdigit() for c in written[1:])
         # First impression: would people link such a name at all? As log-odds of a share of its occurrences …
         terms = {"rare word": min(w.most, max(w.least, w.slope * (w.zipf - common)))}

@@ -104,18 +104,27 @@ def zipf(word: str, spoken: tuple[str, ...] = ("en",)) -> float:
 
 
 def commonness(phrase: str, spoken: tuple[str, ...] = ("en",)) -> float:
-    """Zipf of a folded phrase: its rarest word, 0.8 less for each further one."""
+    """Zipf of a folded phrase: its rarest word, 0.8 less for each further one that says something (`the` does not)."""
     held = words(phrase)
     if not held:
         return 0.0
     if len(held) == 1 and held[0] == phrase:
         return zipf(phrase, spoken)
+    if len(held) > 1 and len(content(phrase)) == 1:
+        return zipf(content(phrase)[0], spoken)
+    held = content(phrase)
     low = min(zipf(word, spoken) for word in held)
     extra = len(held) - 1
     if extra == 0:
         # `C++`, `.NET`, `R&D`: a word with signs of its own is no plain word.
         return max(0.0, min(low, 3.5) - 1.0)
     return max(0.0, low - 0.8 * extra)
+
+
+def content(phrase: str) -> list[str]:
+    """The words of a folded phrase without the function words; all of them where there are no others."""
+    held = words(phrase)
+    return [word for word in held if word.replace("’", "'") not in FUNCTION] or list(held)
 
 
 def function_word(phrase: str) -> bool:
