@@ -250,3 +250,19 @@ def test_what_is_no_secret_keeps_every_byte(text: str) -> None:
 def test_marks_that_stand_in_a_text_stay(parts: list[str]) -> None:
     text = "[REDACTED:jwt:7]".join(parts)
     assert Redactor().redact(text).count("[REDACTED:jwt:7]") >= max(0, len(parts) - 1)
+
+
+def test_a_seed_phrase_ends_where_the_sentence_goes_on() -> None:
+    """The twelve words are taken, the words of the sentence behind them stay."""
+    words = " ".join(
+        f"{a}{b}"
+        for a, b in zip(
+            ("aba", "abi", "abl", "abo", "abs", "abu", "acc", "aci", "aco", "acq", "act", "add"),
+            "ndonlitysexy",
+            strict=True,
+        )
+    )
+    text = f"my seed phrase: {words} and what do you think of it?"
+    assert Redactor().redact(text) == "my seed phrase: [REDACTED:seed-phrase:1] and what do you think of it?"
+    plain = "the seed phrase is what a wallet makes of its key and you should write it down on paper today"
+    assert Redactor().redact(plain) == plain

@@ -118,12 +118,20 @@ _WORDS12: Final = re.compile(
 )
 
 
+_NO_SEED: Final = frozenset({"the", "and", "for", "are", "that", "was", "has", "its", "but", "not"})
+
+
 def seed(scan: Scan, start: int, end: int) -> None:  # noqa: ARG001
     """12 to 24 words of a wallet's seed phrase."""
     window = scan.window("seed", end, 600)
     found = _WORDS12.match(scan.text, end, min(len(scan.text), end + 600)) if window else None
-    if found and not {"the", "and", "for", "are", "that", "was", "has", "its", "but", "not"} & set(found["v"].split()):
-        scan.add(*found.span("v"), "seed-phrase")
+    if found is None:
+        return
+    # The sentence may go on behind the phrase: it ends before the first word that no phrase holds.
+    words = list(re.finditer(r"[a-z]{3,8}", found["v"]))
+    until = next((n for n, word in enumerate(words) if word[0] in _NO_SEED), len(words))
+    if until >= 12:
+        scan.add(found.start("v"), found.start("v") + words[until - 1].end(), "seed-phrase")
 
 
 _PIPED: Final = re.compile(
