@@ -186,11 +186,13 @@ def settings(vault: Path) -> Iterator[Finding]:
                     level="warning",
                     hint=f"switch {setting} off unless you need it",
                 )
-    for plugin, words in (("obsidian-execute-code", "Execute Code"), ("cmdr", "")):
-        if words and plugin in on:
-            yield Finding(
-                "setting", f".obsidian/plugins/{plugin}", f"{words} can run code blocks of any note", level="warning"
-            )
+    if "obsidian-execute-code" in on:
+        yield Finding(
+            "setting",
+            ".obsidian/plugins/obsidian-execute-code",
+            "Execute Code can run code blocks of any note",
+            level="warning",
+        )
 
 
 def _json(path: Path) -> Any:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from obsidian_import.names.addresses import AppSettings, Index, excluded, filters, fold_path, linkable, stem
+from obsidian_import.names.addresses import AppSettings, Index, excluded, filters, linkable, stem
 from obsidian_import.names.surfaces import Matcher, is_cjk, key
 from obsidian_import.notefacts import Facts
 
@@ -341,8 +341,3 @@ def short(name: str) -> bool:
     """Whether a folded name has fewer than three letters or signs (two, where it is Han, Kana or Hangul)."""
     held = [c for c in name if not c.isspace()]
     return len(held) < (2 if any(is_cjk(c) for c in held) else 3)
-
-
-def same_place(a: str, b: str) -> bool:
-    """Whether two paths are one file to Obsidian and to case-insensitive disks."""
-    return fold_path(a) == fold_path(b)

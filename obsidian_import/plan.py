@@ -158,14 +158,6 @@ class Plan:
         return any(r.action == "conflict" for r in self.rows) or any(p.fatal for p in self.problems)
 
 
-def link_row(edit: Mapping[str, Any], sentence: str = "") -> dict[str, Any]:
-    """A link as `--json` shows it."""
-    row = {k: edit[k] for k in ("target", "text", "line", "tier", "score", "why") if k in edit}
-    if sentence:
-        row["sentence"] = sentence
-    return row
-
-
 def conflicts(rows: Sequence[Row]) -> list[Row]:
     """The rows a person has to look at."""
     return [r for r in rows if r.action == "conflict"]

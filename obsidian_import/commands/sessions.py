@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 
@@ -104,8 +103,3 @@ def note_down(lines: list[str]) -> None:
             stream.write(text)
     except OSError:
         return  # a log that cannot be written must not end the work it tells of
-
-
-def log_path() -> Path:
-    """Where `autosave` says what it did."""
-    return data_dir() / "log" / "autosave.log"
